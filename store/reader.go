@@ -15,6 +15,9 @@ type Reader interface {
 	// never change, so callers may keep them.
 	Definition(ctx context.Context, id int64) (duly.Schedule, error)
 
+	// Revisions returns all revisions of a schedule, oldest first.
+	Revisions(ctx context.Context, schedule string) ([]Revision, error)
+
 	Schedule(ctx context.Context, id string) (ScheduleStatus, error)
 	Schedules(ctx context.Context, filter ScheduleFilter, page Page) ([]ScheduleStatus, string, error)
 	// Occurrence returns one with its attempts and effects.

@@ -50,11 +50,22 @@ type Planner interface {
 	// transaction inserts the occurrences and moves the schedules on. An
 	// occurrence whose schedule@period exists is left as it is: no error, not
 	// counted. With req.Claim set it then claims, in that same transaction.
+	//
+	// A store's clock that was set back must not silence schedules whose
+	// cursor now lies ahead. The store keeps the highest now that a Fire has
+	// seen; when its now lies more than ClockTolerance behind that, Fire first
+	// sets back the cursors and next due times that lie ahead of now, answers
+	// ClockSetBack, and goes on from now. Occurrences are unique by name, so
+	// none is repeated. Horizon answers Due = now in that state.
+	// Leases that end later than now plus their length are cut to that.
 	Fire(ctx context.Context, req FireRequest) (FireResult, error)
 
 	// Horizon says when there is next something to do.
 	Horizon(ctx context.Context) (Horizon, error)
 }
+
+// ClockTolerance is by how much a store's clock may step back unnoticed.
+const ClockTolerance = 2 * time.Second
 
 // FireRequest asks for due schedules to be fired.
 type FireRequest struct {
@@ -173,6 +184,9 @@ type FireResult struct {
 	// More: schedules were due beyond Limit, or have more to plan.
 	More   bool
 	Claims []Claim
+	// ClockSetBack is by how much the store's clock had been set back; zero
+	// where it had not.
+	ClockSetBack time.Duration
 }
 
 // Fired is an occurrence that came to be.
