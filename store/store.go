@@ -486,6 +486,8 @@ type InsertRequest struct {
 	// Once is an idempotency key: a request with a key seen before for this
 	// schedule is answered with what it made then.
 	Once string
+	// DryRun answers what would happen and does nothing.
+	DryRun bool
 }
 
 // Inserted is the answer for one occurrence.
