@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/duly-dev/duly"
@@ -262,9 +263,9 @@ type Claim struct {
 	Queue         string
 	Revision      int64
 	Definition    int64
-	Payload       []byte // set where it differs from the definition's (trigger)
-	Attempt       int    // 1, 2, 3 …
-	Tries         int    // attempts that count against the limit, with this one
+	Payload       json.RawMessage // set where it differs from the definition's (trigger)
+	Attempt       int             // 1, 2, 3 …
+	Tries         int             // attempts that count against the limit, with this one
 	Token         int64
 	// Lease is the length of ownership, counted by the store from Now. A
 	// worker counts it from before it asked, on its monotonic clock.
@@ -297,16 +298,16 @@ type Report struct {
 	Error      string
 	ExitCode   *int
 	Output     string
-	Result     []byte // JSON
+	Result     json.RawMessage
 	Effects    []EffectReport
 	Next       Next
 }
 
 // EffectReport names an effect that an attempt caused or found.
 type EffectReport struct {
-	Key    string `json:"key"`
-	Reused bool   `json:"reused,omitempty"`
-	Result []byte `json:"result,omitempty"` // JSON
+	Key    string          `json:"key"`
+	Reused bool            `json:"reused,omitempty"`
+	Result json.RawMessage `json:"result,omitempty"`
 }
 
 // Next is where an occurrence goes when an attempt has ended.
@@ -429,11 +430,11 @@ type Change struct {
 	ID     string `json:"id"`
 	Action Action `json:"action"`
 	// Before and After are the definitions as JSON, where they exist.
-	Before   []byte    `json:"before,omitempty"`
-	After    []byte    `json:"after,omitempty"`
-	Revision int64     `json:"revision,omitempty"`
-	NextDue  time.Time `json:"next_due,omitzero"`
-	Reason   string    `json:"reason,omitempty"`
+	Before   json.RawMessage `json:"before,omitempty"`
+	After    json.RawMessage `json:"after,omitempty"`
+	Revision int64           `json:"revision,omitempty"`
+	NextDue  time.Time       `json:"next_due,omitzero"`
+	Reason   string          `json:"reason,omitempty"`
 }
 
 // Action is what a change did.
@@ -480,7 +481,7 @@ type InsertRequest struct {
 	Schedule    string
 	By, Why     string
 	Occurrences []NewOccurrence
-	Payload     []byte // JSON; nil: the definition's
+	Payload     json.RawMessage // nil: the definition's
 	// Retry says which existing ones to send back to pending.
 	Retry []duly.State
 	// Once is an idempotency key: a request with a key seen before for this
