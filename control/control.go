@@ -1,0 +1,170 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/plan"
+	"github.com/duly-dev/duly/store"
+)
+
+// Control carries out people's requests on a store. It has no state.
+type Control struct {
+	store store.Store
+}
+
+// New makes a Control of a store, which stays the caller's to close.
+func New(st store.Store) *Control { return &Control{store: st} }
+
+// Faults is the error of a request with definitions that cannot be meant: all
+// that is wrong with them at once. Its code is invalid.
+type Faults struct {
+	List []Fault
+}
+
+// Fault is what is wrong with one field of one schedule or queue.
+type Fault struct {
+	Kind  string // schedule or queue
+	ID    string
+	Field string
+	Err   *duly.Error
+}
+
+func (f *Faults) Error() string {
+	first := f.List[0]
+	msg := fmt.Sprintf("%s %s: %v", first.Kind, first.ID, first.Err)
+	if len(f.List) > 1 {
+		msg += fmt.Sprintf(" (and %d more faults)", len(f.List)-1)
+	}
+	return msg
+}
+
+// As lets duly.CodeOf see the code.
+func (f *Faults) As(target any) bool {
+	if e, ok := target.(**duly.Error); ok {
+		*e = &duly.Error{Code: duly.CodeInvalid, Message: f.Error()}
+		return true
+	}
+	return false
+}
+
+// ApplyRequest is a set of definitions that an owner holds.
+type ApplyRequest struct {
+	// Owner keeps them apart from other sets: "file:duly.yaml", "api".
+	Owner string
+	// By is who asks, for the audit.
+	By        string
+	Schedules []duly.Schedule
+	Queues    []duly.Queue
+	// Remove lists schedules to remove; Prune removes all of Owner's that are
+	// not in the request; DryRun only answers what would change; Force takes
+	// over what another owner holds.
+	Remove []string
+	Prune  bool
+	DryRun bool
+	Force  bool
+}
+
+// Apply makes definitions the ones in force. It is all or nothing: one that is
+// faulty, or held by another owner, fails them all.
+func (c *Control) Apply(ctx context.Context, req ApplyRequest) (store.ApplyResult, error) {
+	defs, faults := compile(req.Schedules)
+	for _, q := range req.Queues {
+		for _, e := range q.Validate() {
+			faults.List = append(faults.List, Fault{Kind: "queue", ID: q.Name, Field: e.Field, Err: e})
+		}
+	}
+	if len(faults.List) > 0 {
+		return store.ApplyResult{}, faults
+	}
+	return c.store.Apply(ctx, store.ApplyRequest{
+		Owner: req.Owner, By: req.By, Schedules: defs, Queues: req.Queues,
+		Remove: req.Remove, Prune: req.Prune, DryRun: req.DryRun, Force: req.Force,
+	})
+}
+
+// compile judges definitions, gathering every fault.
+func compile(schedules []duly.Schedule) ([]store.Definition, *Faults) {
+	faults := &Faults{}
+	defs := make([]store.Definition, 0, len(schedules))
+	seen := map[string]bool{}
+	for _, s := range schedules {
+		p, errs := plan.Compile(s)
+		if seen[s.ID] {
+			errs = append(errs, duly.Invalid("id", "schedule %s is defined twice", s.ID))
+		}
+		seen[s.ID] = true
+		for _, e := range errs {
+			faults.List = append(faults.List, Fault{Kind: "schedule", ID: s.ID, Field: e.Field, Err: e})
+		}
+		if len(errs) == 0 {
+			defs = append(defs, store.Definition{Schedule: s, Next: p.Next})
+		}
+	}
+	return defs, faults
+}
+
+// planned is a schedule as it stands, compiled.
+func (c *Control) planned(ctx context.Context, id string) (store.ScheduleStatus, *plan.Plan, error) {
+	s, err := c.store.Schedule(ctx, id)
+	if err != nil {
+		return s, nil, err
+	}
+	p, faults := plan.Compile(s.Schedule)
+	if len(faults) > 0 {
+		return s, nil, duly.Errorf(duly.CodeInternal, "schedule %s: its stored definition cannot be read by this version: %v", id, faults[0])
+	}
+	return s, p, nil
+}
+
+// now is the store's clock.
+func (c *Control) now(ctx context.Context) (time.Time, error) {
+	h, err := c.store.Horizon(ctx)
+	return h.Now, err
+}
+
+// Pause stops a schedule from firing until a time, or until it is resumed.
+// policy says what happens to what came due meanwhile when until passes.
+func (c *Control) Pause(ctx context.Context, req store.PauseRequest) error {
+	if err := checkPolicy(req.Policy); err != nil {
+		return err
+	}
+	now, err := c.now(ctx)
+	if err != nil {
+		return err
+	}
+	if !req.Until.IsZero() && !req.Until.After(now) {
+		return duly.Invalid("until", "%s has passed (it is %s)", req.Until.Format(time.RFC3339), now.Format(time.RFC3339))
+	}
+	return c.store.Pause(ctx, req)
+}
+
+// Resume lets a paused schedule fire again. The empty policy is the
+// schedule's own catch-up policy.
+func (c *Control) Resume(ctx context.Context, req store.ResumeRequest) error {
+	if err := checkPolicy(req.Policy); err != nil {
+		return err
+	}
+	return c.store.Resume(ctx, req)
+}
+
+func checkPolicy(p duly.CatchUpPolicy) error {
+	switch p {
+	case "", duly.CatchUpNone, duly.CatchUpLatest, duly.CatchUpAll, duly.CatchUpCombine:
+		return nil
+	}
+	return duly.Invalid("policy", "is %q; it must be one of none, latest, all, combine", p)
+}
+
+// Retry sends an ended occurrence back to pending, its tries counted anew.
+func (c *Control) Retry(ctx context.Context, occurrence, by, why string) error {
+	return c.store.Retry(ctx, occurrence, by, why)
+}
+
+// Cancel ends or dismisses an occurrence; the owner of a running one is asked
+// to stop.
+func (c *Control) Cancel(ctx context.Context, occurrence, by, why string) error {
+	return c.store.Cancel(ctx, occurrence, by, why)
+}

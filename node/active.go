@@ -1,0 +1,171 @@
+package node
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/duly-dev/duly/plan"
+	"github.com/duly-dev/duly/store"
+	"github.com/duly-dev/duly/target"
+)
+
+// attempt is an occurrence that this node owns and works on.
+type attempt struct {
+	claim  store.Claim
+	plan   *plan.Plan
+	cancel context.CancelCauseFunc
+
+	mu         sync.Mutex
+	trusted    time.Time // monotonic: until then the lease surely holds
+	renewAt    time.Time // monotonic
+	leaseUntil time.Time // by the store's clock
+	expiry     *time.Timer
+	over       bool // reported, or nothing is to be reported any more
+}
+
+// trust starts or extends the time for which the node believes in its lease,
+// counted from before the store was asked. The margin covers a timer that
+// fires late and the time a handler needs to notice.
+func (a *attempt) trust(asked time.Time, lease time.Duration, until time.Time) {
+	margin := min(lease/4, max(lease/10, 200*time.Millisecond))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.trusted = asked.Add(lease - margin)
+	a.renewAt = asked.Add(lease / 3)
+	a.leaseUntil = until
+	if a.expiry != nil {
+		a.expiry.Reset(time.Until(a.trusted))
+	}
+}
+
+// guard arms the timer that cancels the handler when the lease is no longer
+// to be trusted. It is armed only when an attempt lives long enough to be
+// renewed, so that short ones cost no timer.
+func (a *attempt) guard() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.expiry == nil && !a.over {
+		a.expiry = time.AfterFunc(time.Until(a.trusted), func() { a.cancel(target.ErrLeaseLost) })
+	}
+}
+
+// end marks the attempt as over; it answers false if it was already.
+func (a *attempt) end() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.over {
+		return false
+	}
+	a.over = true
+	if a.expiry != nil {
+		a.expiry.Stop()
+	}
+	return true
+}
+
+func (a *attempt) until() time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.leaseUntil
+}
+
+// activeSet holds the attempts whose code has not returned yet, reported or
+// not: a handler that ignores its cancellation keeps its slot, so that such
+// handlers cannot pile up.
+type activeSet struct {
+	mu       sync.Mutex
+	attempts map[*attempt]struct{}
+	wanted   bool          // the dispatcher waits for a slot
+	nextScan time.Time     // when the keeper looks next
+	sooner   chan struct{} // an attempt needs it to look earlier
+	empty    chan struct{} // closed while there is none
+}
+
+func (s *activeSet) init() {
+	s.attempts = map[*attempt]struct{}{}
+	s.sooner = make(chan struct{}, 1)
+	s.empty = make(chan struct{})
+	close(s.empty)
+}
+
+func (s *activeSet) size() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.attempts)
+}
+
+func (s *activeSet) add(a *attempt) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.attempts) == 0 {
+		s.empty = make(chan struct{})
+	}
+	s.attempts[a] = struct{}{}
+	if s.nextScan.IsZero() || a.renewAt.Before(s.nextScan) {
+		signal(s.sooner)
+	}
+}
+
+// remove frees the slot and tells whether somebody waits for it.
+func (s *activeSet) remove(a *attempt) (wanted bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.attempts, a)
+	if len(s.attempts) == 0 {
+		close(s.empty)
+	}
+	wanted, s.wanted = s.wanted, false
+	return wanted
+}
+
+func (s *activeSet) wantSlots() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wanted = true
+}
+
+// drained is closed when no attempt is left.
+func (s *activeSet) drained() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.empty
+}
+
+func (s *activeSet) each(fn func(*attempt)) {
+	s.mu.Lock()
+	all := make([]*attempt, 0, len(s.attempts))
+	for a := range s.attempts {
+		all = append(all, a)
+	}
+	s.mu.Unlock()
+	for _, a := range all {
+		fn(a)
+	}
+}
+
+// scan lists the attempts whose renewal is due at now and answers when to look
+// again. With one renewal it takes all that would be due soon after, so that
+// renewals come in batches.
+func (s *activeSet) scan(now time.Time) (due []*attempt, next time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next = now.Add(time.Hour)
+	for a := range s.attempts {
+		a.mu.Lock()
+		over, renewAt, ahead := a.over, a.renewAt, a.claim.Lease/12
+		a.mu.Unlock()
+		if over {
+			continue
+		}
+		if !renewAt.After(now.Add(ahead)) {
+			due = append(due, a)
+			continue
+		}
+		if renewAt.Before(next) {
+			next = renewAt
+		}
+	}
+	s.nextScan = next
+	return due, next
+}

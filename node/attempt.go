@@ -1,0 +1,241 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/plan"
+	"github.com/duly-dev/duly/store"
+	"github.com/duly-dev/duly/target"
+)
+
+// start begins work on what was claimed. asked is when the store was asked,
+// from which the lease is counted.
+func (n *Node) start(asked time.Time, claims []store.Claim) {
+	for _, c := range claims {
+		a := &attempt{claim: c}
+		a.trust(asked, c.Lease, c.LeaseUntil)
+		ctx, cancel := context.WithCancelCause(context.Background())
+		a.cancel = cancel
+		n.active.add(a)
+		go n.work(ctx, a)
+	}
+}
+
+// work does one attempt from claim to report.
+func (n *Node) work(ctx context.Context, a *attempt) {
+	defer func() {
+		if n.active.remove(a) {
+			signal(n.freed)
+		}
+		a.cancel(nil)
+	}()
+	p, err := n.plans.get(ctx, a.claim.Definition)
+	if err != nil {
+		// Not this occurrence's fault: it goes back, to be tried where the
+		// definition can be read, and is not counted.
+		n.finish(a, target.Result{Outcome: duly.AttemptReleased, Error: "definition unreadable: " + err.Error()},
+			store.Next{State: duly.Pending, Reason: "definition unreadable on " + n.opt.Name, Delay: badPlanDelay, Uncounted: true})
+		return
+	}
+	a.mu.Lock()
+	a.plan = p
+	a.mu.Unlock()
+
+	n.stats.started(n.clock.now().Sub(a.claim.Due))
+	stopTimers := n.arm(ctx, a, p)
+	defer stopTimers()
+	n.conclude(a, n.perform(ctx, a, p))
+}
+
+// arm sets the timers that end an attempt from outside: its timeout, and, once
+// it was cancelled for whatever reason, the grace after which it is reported
+// although its code has not returned.
+func (n *Node) arm(ctx context.Context, a *attempt, p *plan.Plan) (stop func()) {
+	var timeout *time.Timer
+	if d := p.Def.Timeout.Std(); d > 0 {
+		timeout = time.AfterFunc(d, func() { a.cancel(target.ErrTimeout) })
+	}
+	stopGrace := context.AfterFunc(ctx, func() {
+		time.AfterFunc(n.opt.CancelGrace, func() { n.abandon(ctx, a) })
+	})
+	return func() {
+		if timeout != nil {
+			timeout.Stop()
+		}
+		stopGrace()
+	}
+}
+
+// abandon reports an attempt whose code ignores its cancellation. It keeps its
+// slot until it returns; what it still does is refused by its token.
+func (n *Node) abandon(ctx context.Context, a *attempt) {
+	a.mu.Lock()
+	over := a.over
+	a.mu.Unlock()
+	if over {
+		return
+	}
+	n.stats.abandoned.Add(1)
+	n.log.Error("handler ignores its cancellation; its attempt ends without it", "occurrence", a.id(), "attempt", a.claim.Attempt, "why", context.Cause(ctx))
+	res := endedBy(ctx, errors.New("the handler did not return within "+n.opt.CancelGrace.String()+" of its cancellation"))
+	n.conclude(a, res)
+}
+
+// perform calls the target, turning a panic into a failure.
+func (n *Node) perform(ctx context.Context, a *attempt, p *plan.Plan) (res target.Result) {
+	defer func() {
+		if r := recover(); r != nil {
+			res = target.Result{Outcome: duly.AttemptFailed, Error: fmt.Sprintf("panic: %v", r), Output: string(debug.Stack())}
+		}
+	}()
+	asg := n.assignment(a, p)
+	kind := p.Def.Target.Capability()
+	if runner := n.opt.Targets[kind]; runner != nil {
+		return runner.Run(ctx, asg)
+	}
+	n.mu.Lock()
+	fn := n.handlers[p.Def.Target.Handler]
+	n.mu.Unlock()
+	if fn == nil {
+		return target.Failed("node " + n.opt.Name + " has no " + kind)
+	}
+	occ := &Occurrence{Assignment: asg}
+	err := fn(ctx, occ)
+	res = handlerResult(ctx, err)
+	res.Result, res.Effects = occ.result, occ.effects
+	return res
+}
+
+func (n *Node) assignment(a *attempt, p *plan.Plan) target.Assignment {
+	c := a.claim
+	payload := []byte(p.Def.Payload)
+	if c.Payload != nil {
+		payload = c.Payload
+	}
+	id := a.id()
+	return target.Assignment{
+		Schedule: c.Schedule, Occurrence: id, Period: c.Period, Covers: c.Covers, Due: c.Due, IntervalStart: c.IntervalStart,
+		Origin: c.Origin, Attempt: c.Attempt, Token: c.Token, Resource: fencingResource(c), IdempotencyKey: id,
+		LeaseUntil: a.until, Payload: payload, Target: p.Def.Target, CallbackURL: n.callbackURL(c),
+	}
+}
+
+// callbackURL is where a target that answered 202 reports the end.
+func (n *Node) callbackURL(c store.Claim) string {
+	if n.opt.CallbackURL == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s/api/v1/callbacks/%d/%d", strings.TrimSuffix(n.opt.CallbackURL, "/"), c.Seq, c.Token)
+}
+
+// fencingResource names what a fence guards: the queue where it runs one
+// occurrence at a time, since then tokens grow along with it; otherwise the
+// occurrence, as tokens of a wider queue interleave.
+func fencingResource(c store.Claim) string {
+	switch {
+	case !c.Exclusive:
+		return "occurrence/" + duly.OccurrenceID(c.Schedule, c.Period)
+	case c.Queue != "":
+		return "queue/" + c.Queue
+	}
+	return "schedule/" + c.Schedule
+}
+
+// handlerResult reads a handler's error in the light of why its context ended.
+func handlerResult(ctx context.Context, err error) target.Result {
+	switch {
+	case err == nil: // it did finish, however late
+		return target.Result{Outcome: duly.AttemptSucceeded}
+	case errors.Is(err, duly.ErrUncertain):
+		return target.Result{Outcome: duly.AttemptUncertain, Error: err.Error()}
+	case ctx.Err() != nil:
+		return endedBy(ctx, err)
+	}
+	return target.Result{
+		Outcome: duly.AttemptFailed, Error: err.Error(),
+		Permanent: duly.IsPermanent(err), RetryAfter: duly.RetryDelay(err),
+	}
+}
+
+// endedBy is the result of an attempt that was ended from outside, with what
+// the code said about it.
+func endedBy(ctx context.Context, err error) target.Result {
+	res := target.Stopped(ctx)
+	if err != nil && !errors.Is(err, context.Canceled) && !strings.Contains(err.Error(), res.Error) {
+		res.Error += ": " + err.Error()
+	}
+	return res
+}
+
+// conclude decides what follows and reports it.
+func (n *Node) conclude(a *attempt, res target.Result) {
+	if res.Detached {
+		n.detach(a)
+		return
+	}
+	if res.Outcome == duly.AttemptLost {
+		// Only the store can say that an attempt was lost. What the node knows
+		// is that it stopped; the store refuses or takes that by the token.
+		res.Outcome = duly.AttemptFailed
+	}
+	a.mu.Lock()
+	p := a.plan
+	a.mu.Unlock()
+	n.finish(a, res, plan.After(p, plan.Attempt{
+		Number: a.claim.Attempt, Tries: a.claim.Tries, Outcome: res.Outcome, Error: res.Error,
+		Permanent: res.Permanent, RetryAfter: res.RetryAfter, Random: random(),
+	}))
+}
+
+func (n *Node) finish(a *attempt, res target.Result, next store.Next) {
+	if !a.end() {
+		n.log.Warn("an abandoned handler returned", "occurrence", a.id(), "attempt", a.claim.Attempt, "outcome", res.Outcome)
+		return
+	}
+	effects := make([]store.EffectReport, len(res.Effects))
+	for i, e := range res.Effects {
+		effects[i] = store.EffectReport(e)
+	}
+	n.reports.put(store.Report{
+		Seq: a.claim.Seq, Token: a.claim.Token, Outcome: res.Outcome, Error: res.Error, ExitCode: res.ExitCode,
+		Output: res.Output, Result: res.Result, Effects: effects, Next: next,
+	})
+}
+
+// detach leaves an attempt to a target that answered 202: its lease is
+// extended once to the schedule's timeout, and it ends by a report through the
+// API, or as lost.
+func (n *Node) detach(a *attempt) {
+	a.mu.Lock()
+	wait := a.plan.Def.Timeout.Std()
+	a.mu.Unlock()
+	if wait <= 0 {
+		wait = defaultDetached
+	}
+	item := store.Renewal{Seq: a.claim.Seq, Token: a.claim.Token, Lease: wait}
+	ctx, cancel := context.WithDeadline(context.Background(), a.trustedUntil())
+	defer cancel()
+	for ctx.Err() == nil {
+		if _, err := n.store.Renew(ctx, n.sessionID(), []store.Renewal{item}); err == nil {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	a.end()
+}
+
+// defaultDetached is how long a target that answered 202 has to report where
+// its schedule sets no timeout.
+const defaultDetached = time.Hour
+
+func (a *attempt) trustedUntil() time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.trusted
+}

@@ -1,0 +1,50 @@
+package node
+
+import (
+	"sync"
+	"time"
+)
+
+// clock relates the process's clock to the store's. It is only ever used to
+// choose how long to sleep and to report an offset: deadlines of leases are
+// counted on the monotonic clock from before the store was asked.
+type clock struct {
+	mu     sync.Mutex
+	offset time.Duration // store minus process
+	known  bool
+}
+
+// observe takes a reading: the store said now somewhere between asked and
+// answered. It answers by how much the offset jumped since the last one.
+func (c *clock) observe(asked, answered, now time.Time) (jump time.Duration) {
+	mid := asked.Add(answered.Sub(asked) / 2).Round(0)
+	offset := now.Sub(mid)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known {
+		jump = offset - c.offset
+	}
+	c.offset, c.known = offset, true
+	return jump
+}
+
+// until is how long to sleep for the store's clock to reach t.
+func (c *clock) until(t time.Time) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return t.Sub(time.Now().Round(0).Add(c.offset))
+}
+
+// now estimates the store's clock.
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Now().Round(0).Add(c.offset)
+}
+
+// Offset is the process's clock minus the store's.
+func (c *clock) lead() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return -c.offset
+}

@@ -1,0 +1,202 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/plan"
+	"github.com/duly-dev/duly/store"
+)
+
+const (
+	// maxSleep bounds every sleep of the dispatcher: a clock that was set, or
+	// a wake-up that was lost, costs no more than this. One look at the
+	// horizon is a handful of index look-ups.
+	maxSleep = time.Second
+	// badPlanDelay is when a schedule is looked at again whose definition this
+	// program cannot read (written by a newer one, or a zone it lacks).
+	badPlanDelay = time.Minute
+)
+
+// dispatch fires, claims and reaps until ctx ends.
+func (n *Node) dispatch(ctx context.Context) {
+	if !n.awaitSession(ctx) {
+		return
+	}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		sleep, err := n.pass(ctx)
+		if err != nil {
+			if ctx.Err() != nil {
+				return
+			}
+			sleep = n.available.down(n.log, err)
+		} else {
+			n.available.up(n.log)
+		}
+		if sleep <= 0 {
+			continue
+		}
+		timer.Reset(min(sleep, maxSleep))
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		case <-n.wake:
+		case <-n.freed:
+		}
+	}
+}
+
+// pass does what the horizon calls for once, and answers how long there is
+// nothing more to do.
+func (n *Node) pass(ctx context.Context) (time.Duration, error) {
+	h, err := n.look(ctx)
+	if err != nil {
+		return 0, err
+	}
+	sated := false // what is ready is not for this node, or not now
+	if came(h.Due, h.Now) {
+		more, err := n.fire(ctx)
+		if more || err != nil {
+			return 0, err
+		}
+	} else if came(h.Ready, h.Now) {
+		if sated, err = n.claim(ctx); err != nil {
+			return 0, err
+		}
+		if !sated {
+			return 0, nil
+		}
+	}
+	if came(h.Lease, h.Now) {
+		more, err := n.reap(ctx)
+		if more || err != nil {
+			return 0, err
+		}
+	}
+	if came(h.Due, h.Now) {
+		return 0, nil // the horizon has moved
+	}
+	next := h.Now.Add(maxSleep)
+	for _, t := range []time.Time{h.Due, h.Lease} {
+		if !t.IsZero() && t.Before(next) {
+			next = t
+		}
+	}
+	if !sated && !h.Ready.IsZero() && h.Ready.Before(next) {
+		next = h.Ready
+	}
+	return n.clock.until(next), nil
+}
+
+func came(t, now time.Time) bool { return !t.IsZero() && !t.After(now) }
+
+// look reads the horizon, and the store's clock with it.
+func (n *Node) look(ctx context.Context) (store.Horizon, error) {
+	asked := time.Now()
+	h, err := n.store.Horizon(ctx)
+	if err != nil {
+		return h, err
+	}
+	if jump := n.clock.observe(asked, time.Now(), h.Now); jump.Abs() > time.Second {
+		n.log.Warn("the clocks of this node and of the store moved apart; the store's decides", "by", jump.Round(time.Millisecond))
+	}
+	return h, nil
+}
+
+// fire makes the occurrences of due schedules and, in the same transaction,
+// claims those that this node has room for: one commit before a handler
+// starts, not two.
+func (n *Node) fire(ctx context.Context) (more bool, err error) {
+	asked := time.Now()
+	req := store.FireRequest{Node: n.sessionID(), Limit: n.opt.FireLimit, Plan: n.planner(ctx), Claim: n.offer()}
+	res, err := n.store.Fire(ctx, req)
+	if err != nil {
+		return false, err
+	}
+	if res.ClockSetBack > 0 {
+		n.log.Warn("the store's clock was set back; schedules go on from its new time, and what was made stays made", "by", res.ClockSetBack)
+	}
+	n.stats.fired(res.Fired)
+	n.start(asked, res.Claims)
+	return res.More, nil
+}
+
+// planner binds package plan to this node's cache of definitions.
+func (n *Node) planner(ctx context.Context) store.PlanFunc {
+	return func(now time.Time, due []store.DueSchedule) []store.Firing {
+		firings := make([]store.Firing, len(due))
+		for i, d := range due {
+			firings[i] = n.decide(ctx, now, d)
+		}
+		return firings
+	}
+}
+
+func (n *Node) decide(ctx context.Context, now time.Time, due store.DueSchedule) store.Firing {
+	var bad error
+	firing := plan.Decide(now, due, func(definition int64) *plan.Plan {
+		p, err := n.plans.get(ctx, definition)
+		if err != nil {
+			bad = err
+		}
+		return p
+	})
+	if bad == nil {
+		return firing
+	}
+	// One schedule that cannot be read must not stop the others, and must not
+	// lose what it owes: its cursor stays.
+	n.log.Error("schedule cannot be planned by this program; trying again in a minute", "schedule", due.Schedule, "error", bad)
+	return store.Firing{Schedule: due.Schedule, Cursor: due.Cursor, NextDue: now.Add(badPlanDelay)}
+}
+
+// offer is a claim for the slots that are free now, nil for none.
+func (n *Node) offer() *store.ClaimRequest {
+	free := n.opt.Slots - n.active.size()
+	if free <= 0 {
+		return nil
+	}
+	return &store.ClaimRequest{Node: n.sessionID(), Max: free, Capabilities: n.capabilities()}
+}
+
+// claim takes work for the free slots. It is sated when there was less than it
+// asked for, or no slot.
+func (n *Node) claim(ctx context.Context) (sated bool, err error) {
+	offer := n.offer()
+	if offer == nil {
+		n.active.wantSlots()
+		return true, nil
+	}
+	asked := time.Now()
+	res, err := n.store.Claim(ctx, *offer)
+	if err != nil {
+		return false, err
+	}
+	n.stats.fired(res.Missed)
+	n.start(asked, res.Claims)
+	return len(res.Claims) < offer.Max, nil
+}
+
+// reap ends attempts whose owners are gone.
+func (n *Node) reap(ctx context.Context) (more bool, err error) {
+	res, err := n.store.Reap(ctx, store.ReapRequest{Limit: n.opt.FireLimit, Decide: func(e store.Expired) store.Next {
+		p, err := n.plans.get(ctx, e.Definition)
+		if err != nil {
+			return store.Next{State: duly.Pending, Reason: "attempt lost", Delay: badPlanDelay}
+		}
+		return plan.Expired(p, e, random())
+	}})
+	if err != nil {
+		return false, err
+	}
+	for _, lost := range res.Lost {
+		n.log.Warn("attempt lost: its lease ran out", "occurrence", duly.OccurrenceID(lost.Schedule, lost.Period),
+			"attempt", lost.Attempt, "owner", lost.Node, "now", lost.State)
+	}
+	n.stats.reaped(res)
+	return res.More, nil
+}

@@ -1,0 +1,44 @@
+package node
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/duly-dev/duly/target"
+)
+
+// Occurrence is what a handler is given: which period the work is for, and the
+// attempt that owns it.
+type Occurrence struct {
+	target.Assignment
+
+	result  json.RawMessage
+	effects []target.Effect
+}
+
+// Decode reads the payload into v.
+func (o *Occurrence) Decode(v any) error {
+	if len(o.Payload) == 0 {
+		return fmt.Errorf("occurrence %s has no payload", o.Assignment.Occurrence)
+	}
+	if err := json.Unmarshal(o.Payload, v); err != nil {
+		return fmt.Errorf("payload of %s: %w", o.Schedule, err)
+	}
+	return nil
+}
+
+// SetResult keeps a value, as JSON, with the attempt.
+func (o *Occurrence) SetResult(v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("result of %s: %w", o.Assignment.Occurrence, err)
+	}
+	o.result = data
+	return nil
+}
+
+// RecordEffect tells history that this attempt caused the effect with a
+// business key, or found it done by an earlier one (reused).
+func (o *Occurrence) RecordEffect(key string, reused bool) {
+	o.effects = append(o.effects, target.Effect{Key: key, Reused: reused})
+}

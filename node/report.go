@@ -1,0 +1,123 @@
+package node
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/store"
+)
+
+const (
+	maxReportBatch = 1000
+	// finalReports bounds how long a node that ends tries to deliver its last
+	// reports to a store that does not answer.
+	finalReports = 5 * time.Second
+)
+
+// reportQueue holds what attempts came to until the store has answered.
+type reportQueue struct {
+	mu      sync.Mutex
+	waiting []store.Report
+	inHand  int
+	arrived chan struct{}
+}
+
+func (q *reportQueue) init() { q.arrived = make(chan struct{}, 1) }
+
+func (q *reportQueue) put(r store.Report) {
+	q.mu.Lock()
+	q.waiting = append(q.waiting, r)
+	q.mu.Unlock()
+	signal(q.arrived)
+}
+
+// take removes a batch; done or putBack must follow.
+func (q *reportQueue) take() []store.Report {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	batch := q.waiting[:min(len(q.waiting), maxReportBatch)]
+	q.waiting = q.waiting[len(batch):]
+	if len(q.waiting) == 0 {
+		q.waiting = nil
+	}
+	q.inHand = len(batch)
+	return batch
+}
+
+func (q *reportQueue) done() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.inHand = 0
+}
+
+func (q *reportQueue) putBack(batch []store.Report) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = append(append([]store.Report(nil), batch...), q.waiting...)
+	q.inHand = 0
+}
+
+// held counts the reports that the store has not answered yet.
+func (q *reportQueue) held() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.waiting) + q.inHand
+}
+
+// report delivers reports in batches: one grows while the one before is on its
+// way. Through an outage they are held and sent again until they are accepted
+// or refused. When ctx ends it delivers what is left.
+func (n *Node) report(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), finalReports)
+			defer cancel()
+			n.deliver(last)
+			if left := n.reports.held(); left > 0 {
+				n.log.Error("the store did not take the last reports; their attempts will count as lost", "reports", left)
+			}
+			return
+		case <-n.reports.arrived:
+			n.deliver(ctx)
+		}
+	}
+}
+
+// deliver sends until nothing waits or ctx ends.
+func (n *Node) deliver(ctx context.Context) {
+	for {
+		batch := n.reports.take()
+		if len(batch) == 0 {
+			return
+		}
+		answers, err := n.store.Finish(ctx, n.sessionID(), batch)
+		if err != nil {
+			n.reports.putBack(batch)
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(n.available.down(n.log, err)):
+			}
+			continue
+		}
+		n.reports.done()
+		for i, answer := range answers {
+			n.answered(batch[i], answer)
+		}
+	}
+}
+
+func (n *Node) answered(r store.Report, answer store.Finished) {
+	switch duly.CodeOf(answer.Err) {
+	case "":
+		n.stats.finished(r.Outcome, answer.Late)
+	case duly.CodeStaleToken:
+		n.stats.stale.Add(1)
+		n.log.Warn("report refused: another attempt was granted a newer token", "occurrence", duly.OccurrenceID(answer.Schedule, answer.Period), "token", r.Token, "outcome", r.Outcome)
+	default:
+		n.log.Error("report refused", "token", r.Token, "outcome", r.Outcome, "error", answer.Err)
+	}
+}

@@ -1,0 +1,143 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/store"
+	"github.com/duly-dev/duly/target"
+)
+
+func (n *Node) sessionID() int64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.session
+}
+
+// awaitSession joins before anything else happens; it answers false when ctx
+// ended first. A store that is down at the start is waited for.
+func (n *Node) awaitSession(ctx context.Context) bool {
+	for ctx.Err() == nil {
+		err := n.join(ctx)
+		if err == nil {
+			n.available.up(n.log)
+			return true
+		}
+		if ctx.Err() != nil {
+			return false
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(n.available.down(n.log, err)):
+		}
+	}
+	return false
+}
+
+// join opens a session and declares what this program carries.
+func (n *Node) join(ctx context.Context) error {
+	session, err := n.store.Join(ctx, n.info())
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	n.session = session
+	declared := n.declared
+	n.mu.Unlock()
+	if len(declared) == 0 {
+		return nil
+	}
+	res, err := n.store.Declare(ctx, store.DeclareRequest{Node: session, Owner: "code:" + n.opt.App, Schedules: declared})
+	if err != nil {
+		return err
+	}
+	for _, c := range res.Changes {
+		switch c.Action {
+		case store.ActionKeep:
+		case store.ActionIgnore:
+			n.log.Warn("declared schedule is not in force", "schedule", c.ID, "why", c.Reason)
+		default:
+			n.log.Info("schedule declared", "schedule", c.ID, "action", c.Action, "revision", c.Revision)
+		}
+	}
+	return nil
+}
+
+// keepSession beats three times within the session's life.
+func (n *Node) keepSession(ctx context.Context) {
+	beat := time.NewTicker(n.opt.SessionTTL / 3)
+	defer beat.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-beat.C:
+		}
+		session := n.sessionID()
+		if session == 0 {
+			continue
+		}
+		load := store.NodeLoad{Running: n.active.size(), ClockOffset: n.clock.lead(), Draining: n.draining.Load()}
+		err := n.store.Beat(ctx, session, n.opt.SessionTTL, load)
+		if duly.CodeOf(err) == duly.CodeNotFound {
+			n.log.Warn("the session had expired; joining again")
+			err = n.join(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
+			n.log.Debug("beat failed", "error", err)
+		}
+	}
+}
+
+// leave ends the session, so that the node list says left, not gone.
+func (n *Node) leave() {
+	session := n.sessionID()
+	if session == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := n.store.Leave(ctx, session); err != nil {
+		n.log.Debug("leaving failed; the session will expire", "error", err)
+	}
+}
+
+// watch turns the store's events into wake-ups of the dispatcher.
+func (n *Node) watch(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := n.store.Watch(ctx, func(store.Event) { signal(n.wake) })
+		if ctx.Err() != nil {
+			return
+		}
+		n.log.Debug("wake-ups interrupted; the dispatcher looks every second meanwhile", "error", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// drain lets running attempts end: by themselves, then cancelled.
+func (n *Node) drain() {
+	n.draining.Store(true)
+	if count := n.active.size(); count > 0 {
+		n.log.Info("draining", "running", count, "for", n.opt.DrainTime)
+	}
+	if n.waitDrained(n.opt.DrainTime) {
+		return
+	}
+	n.active.each(func(a *attempt) { a.cancel(target.ErrDraining) })
+	if !n.waitDrained(n.opt.CancelGrace + time.Second) {
+		n.log.Error("handlers ignore their cancellation; leaving them behind", "running", n.active.size())
+	}
+}
+
+func (n *Node) waitDrained(d time.Duration) bool {
+	select {
+	case <-n.active.drained():
+		return true
+	case <-time.After(d):
+		return false
+	}
+}
