@@ -1,0 +1,44 @@
+# Duly: two commands do all the set-up: `make run` and `make test`.
+
+GO          ?= go
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
+VERSION     := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS     := -s -w -X github.com/duly-dev/duly.Version=$(VERSION)
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test lint fmt fuzz bench clean
+
+help: ## show what can be made
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## start Duly with the invoice example on embedded SQLite; Ctrl-C stops it
+	$(GO) run ./examples/invoices
+
+build: ## build bin/duly, without cgo
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/duly ./cmd/duly
+
+test: ## run every test with the race detector
+	$(GO) vet ./...
+	$(GO) test -race -timeout 30m ./...
+
+lint: ## go vet, staticcheck, gofumpt, and the versions that must agree
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+	@out=$$($(GO) run $(GOFUMPT) -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not formatted (make fmt):"; echo "$$out"; exit 1; fi
+	$(GO) mod verify >/dev/null
+
+fmt: ## format all Go code
+	$(GO) run $(GOFUMPT) -w $$(git ls-files '*.go')
+
+fuzz: ## run every fuzz target for a minute each
+	@for pkg in $$(grep -rl '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do \
+	  for f in $$(grep -h '^func Fuzz' $$pkg/*_test.go | sed 's/func \(Fuzz[A-Za-z0-9_]*\).*/\1/'); do \
+	    echo "$$pkg $$f"; $(GO) test $$pkg -run '^$$' -fuzz "^$$f$$" -fuzztime 60s || exit 1; done; done
+
+bench: build ## measure this machine: lifecycles a second, latency, memory
+	$(GO) test -run '^$$' -bench . -benchmem ./cron ./plan ./store/sqlite
+	bin/duly bench --store sqlite:$$(mktemp -d)/bench.db
+
+clean: ## remove what was built
+	rm -rf bin
