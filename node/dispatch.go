@@ -14,6 +14,10 @@ const (
 	// a wake-up that was lost, costs no more than this. One look at the
 	// horizon is a handful of index look-ups.
 	maxSleep = time.Second
+	// maxMade bounds the occurrences that one transaction makes, give or take
+	// a page of one schedule: a long outage is caught up in steps between
+	// which others fire and claim.
+	maxMade = 2000
 	// badPlanDelay is when a schedule is looked at again whose definition this
 	// program cannot read (written by a newer one, or a zone it lacks).
 	badPlanDelay = time.Minute
@@ -128,9 +132,15 @@ func (n *Node) fire(ctx context.Context) (more bool, err error) {
 // planner binds package plan to this node's cache of definitions.
 func (n *Node) planner(ctx context.Context) store.PlanFunc {
 	return func(now time.Time, due []store.DueSchedule) []store.Firing {
-		firings := make([]store.Firing, len(due))
-		for i, d := range due {
-			firings[i] = n.decide(ctx, now, d)
+		firings := make([]store.Firing, 0, len(due))
+		made := 0
+		for _, d := range due {
+			if made >= maxMade {
+				break
+			}
+			f := n.decide(ctx, now, d)
+			made += len(f.Occurrences)
+			firings = append(firings, f)
 		}
 		return firings
 	}

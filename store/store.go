@@ -78,7 +78,9 @@ type FireRequest struct {
 }
 
 // PlanFunc decides what due schedules owe. It is pure, and may be called more
-// than once with the same arguments. It answers one Firing for each schedule.
+// than once with the same arguments. It answers Firings for the first of them,
+// in order; schedules beyond stay as they are and FireResult.More is set, so
+// that a transaction is bounded by what it makes, not only by Limit.
 type PlanFunc func(now time.Time, due []DueSchedule) []Firing
 
 // DueSchedule is what a decision about one schedule rests on.
