@@ -1,0 +1,147 @@
+// Command invoices is a small real application that bills its customers: it
+// has a database of its own, and a handler that Duly calls for each business
+// date. Start several of it, kill them as you like: for each customer and
+// period there is one invoice.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/lmittmann/tint"
+
+	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/control"
+	"github.com/duly-dev/duly/node"
+	"github.com/duly-dev/duly/server"
+	_ "github.com/duly-dev/duly/store/sqlite"
+)
+
+func main() {
+	data := flag.String("data", filepath.Join(os.TempDir(), "duly-invoices"), "folder of the two databases")
+	listen := flag.String("listen", "127.0.0.1:4747", "address of the status page and the API; port 0 picks a free one")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *data, *listen); err != nil {
+		fmt.Fprintln(os.Stderr, "invoices:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, data, listen string) error {
+	if err := os.MkdirAll(data, 0o755); err != nil {
+		return err
+	}
+	log := slog.New(tint.NewHandler(os.Stderr, &tint.Options{TimeFormat: time.TimeOnly}))
+
+	// The application's own database.
+	app, err := OpenBilling(ctx, filepath.Join(data, "billing.db"))
+	if err != nil {
+		return err
+	}
+	defer app.Close()
+
+	// Duly: which work exists, and who may do it.
+	n, err := node.Open(ctx, "sqlite:"+filepath.Join(data, "duly.db"), node.Options{App: "invoices", Logger: log})
+	if err != nil {
+		return err
+	}
+	defer n.Close()
+	n.Handle("send-invoices", func(ctx context.Context, occ *node.Occurrence) error {
+		made, found, err := app.Invoice(ctx, occ)
+		if err != nil {
+			return err
+		}
+		log.Info("invoiced", "period", occ.Period, "attempt", occ.Attempt, "token", occ.Token, "created", made, "already there", found)
+		return occ.SetResult(map[string]int{"created": made, "already_there": found})
+	})
+	for _, s := range schedules() {
+		if err := n.Declare(s); err != nil {
+			return err
+		}
+	}
+
+	address, stopServing, err := serve(n, listen, log)
+	if err != nil {
+		return err
+	}
+	defer stopServing()
+	fmt.Printf(welcome, address, data)
+
+	if err := n.Run(ctx); err != nil {
+		return err
+	}
+	return app.Summary(context.Background(), os.Stdout)
+}
+
+// schedules are what this program's code carries: billing as it would be in
+// production, and one that is due every five seconds, to watch.
+func schedules() []duly.Schedule {
+	send := duly.Target{Handler: "send-invoices"}
+	return []duly.Schedule{
+		{
+			ID:          "invoices",
+			Description: "last day's invoices, every night at midnight in Berlin",
+			Timing:      duly.Timing{Cron: "0 0 * * *"},
+			Timezone:    "Europe/Berlin",
+			Period:      duly.PeriodDay, PeriodOffset: -1,
+			CatchUp: duly.CatchUp{Policy: duly.CatchUpAll, Window: duly.Duration(7 * 24 * time.Hour)},
+			Timeout: duly.Duration(10 * time.Minute),
+			Target:  send,
+		},
+		{
+			ID:          "invoices-demo",
+			Description: "the same every five seconds, to watch",
+			Timing:      duly.Timing{Cron: "*/5 * * * * *"},
+			Lease:       duly.Duration(5 * time.Second),
+			Retry:       duly.Retry{Backoff: duly.Duration(time.Second)},
+			Target:      send,
+		},
+	}
+}
+
+// serve answers the status page and the API until stop is called.
+func serve(n *node.Node, listen string, log *slog.Logger) (address string, stop func(), err error) {
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		return "", nil, fmt.Errorf("%w (choose another address with -listen)", err)
+	}
+	api := server.New(n.Store(), control.New(n.Store()), server.Options{Node: n, Logger: log})
+	srv := &http.Server{Handler: api.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			log.Error("the API stopped", "error", err)
+		}
+	}()
+	return "http://" + l.Addr().String(), func() { _ = srv.Close(); <-ended }, nil
+}
+
+const welcome = `
+  Duly is running, with an application that bills its customers.
+
+  Look here       %s/
+  Every 5 s       the schedule invoices-demo is due: one occurrence, one attempt,
+                  one invoice for each customer
+  Data            %s
+
+  Try it          start a second one in another terminal: the work is not doubled
+                      go run ./examples/invoices -listen 127.0.0.1:0
+                  kill either with kill -9: the other one goes on, and nothing is
+                  billed twice
+  Ctrl-C          stops it and counts the invoices
+
+`

@@ -1,0 +1,124 @@
+package duly_test
+
+import (
+	"go/build"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/duly-dev/duly"
+
+// imports is the map of the house: which of our packages each one may import.
+// Arrows point inward. A package that is not here fails the test, so that a
+// new one is a decision and not an accident.
+var imports = map[string][]string{
+	".":                 {},
+	"cron":              {},
+	"calendar":          {},
+	"timing":            {".", "cron", "calendar"},
+	"store":             {"."},
+	"plan":              {".", "cron", "calendar", "timing", "store"},
+	"store/storetest":   {".", "store"},
+	"store/sqlite":      {".", "store"},
+	"target":            {"."},
+	"target/exec":       {".", "target"},
+	"target/http":       {".", "target"},
+	"control":           {".", "plan", "store"},
+	"node":              {".", "cron", "plan", "store", "target"},
+	"config":            {".", "calendar", "cron", "plan", "store"},
+	"api":               {".", "store"},
+	"server":            {".", "api", "control", "cron", "node", "plan", "store", "timing"},
+	"bench":             {".", "control", "node", "plan", "store"},
+	"cmd/duly":          {"*"},
+	"examples/invoices": {"*"},
+}
+
+// pure packages compute and do nothing else.
+var pure = []string{".", "cron", "calendar", "timing", "plan"}
+
+// impure are the doors to the world that a pure package never opens, directly.
+var impure = []string{"net", "net/http", "os", "os/exec", "database/sql", "log", "log/slog"}
+
+func TestImportsPointInward(t *testing.T) {
+	for dir, pkg := range packages(t) {
+		allowed, known := imports[dir]
+		if !known && strings.HasPrefix(dir, "cmd/duly/") {
+			allowed, known = []string{"*"}, true
+		}
+		if !known {
+			t.Errorf("package %s is not on the map in imports_test.go: say what it may import", dir)
+			continue
+		}
+		for _, imp := range pkg.Imports {
+			rel, ours := strings.CutPrefix(imp, module)
+			if !ours {
+				continue
+			}
+			rel = strings.TrimPrefix(rel, "/")
+			if rel == "" {
+				rel = "."
+			}
+			if !slices.Contains(allowed, "*") && !slices.Contains(allowed, rel) {
+				t.Errorf("package %s imports %s, which points outward", dir, rel)
+			}
+		}
+	}
+}
+
+func TestPurePackagesDoNoIO(t *testing.T) {
+	all := packages(t)
+	for _, dir := range pure {
+		pkg := all[dir]
+		if pkg == nil {
+			t.Errorf("package %s is gone; take it off the list", dir)
+			continue
+		}
+		for _, imp := range pkg.Imports {
+			if slices.Contains(impure, imp) {
+				t.Errorf("package %s imports %s, but computes only", dir, imp)
+			}
+		}
+	}
+}
+
+func TestTheRootNeedsTheStandardLibraryOnly(t *testing.T) {
+	for _, imp := range packages(t)["."].Imports {
+		if strings.Contains(imp, ".") {
+			t.Errorf("the root package imports %s", imp)
+		}
+	}
+}
+
+// packages reads the imports of every package's production code.
+func packages(t *testing.T) map[string]*build.Package {
+	t.Helper()
+	all := map[string]*build.Package{}
+	err := fs.WalkDir(os.DirFS("."), ".", func(dir string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		name := path.Base(dir)
+		if name == "testdata" || name == "node_modules" || name == "clients" || dir != "." && strings.HasPrefix(name, ".") {
+			return fs.SkipDir
+		}
+		pkg, err := build.ImportDir(dir, 0)
+		if _, none := err.(*build.NoGoError); none {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if len(pkg.GoFiles) > 0 {
+			all[dir] = pkg
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
