@@ -22,8 +22,11 @@ var (
 // timeout.
 func Stopped(ctx context.Context) Result {
 	cause := context.Cause(ctx)
-	if cause == nil {
+	switch cause {
+	case nil, context.Canceled:
 		cause = ErrCancelled
+	case context.DeadlineExceeded:
+		cause = ErrTimeout
 	}
 	return Result{Outcome: outcomeOf(cause), Error: cause.Error()}
 }

@@ -2,6 +2,7 @@ package target
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/duly-dev/duly"
@@ -41,7 +42,7 @@ type Assignment struct {
 	// LeaseUntil says until when the attempt is owned, by the store's clock; it
 	// moves on while the lease is renewed. Nil: unknown.
 	LeaseUntil func() time.Time
-	Payload    []byte // JSON; may be empty
+	Payload    json.RawMessage // may be empty
 	Target     duly.Target
 	// CallbackURL is where the receiver of a request reports the end of work
 	// that it went on with after its answer (202). Empty: nobody listens.
@@ -68,7 +69,7 @@ type Result struct {
 	// Output is what the target printed or answered: bounded, valid UTF-8, no
 	// NUL.
 	Output string
-	Result []byte // JSON; nil for none
+	Result json.RawMessage // nil for none
 	// Effects are the effects that the target says it caused or found.
 	Effects []Effect
 	// Detached: the target accepted the work and goes on with it. The attempt
@@ -81,7 +82,7 @@ type Result struct {
 type Effect struct {
 	Key    string
 	Reused bool
-	Result []byte // JSON
+	Result json.RawMessage
 }
 
 // Failed is the Result of an attempt that failed with nothing else to tell.
