@@ -106,9 +106,13 @@ func (n *Node) perform(ctx context.Context, a *attempt, p *plan.Plan) (res targe
 		return target.Failed("node " + n.opt.Name + " has no " + kind)
 	}
 	occ := &Occurrence{Assignment: asg}
-	err := fn(ctx, occ)
+	// What was recorded before a panic happened all the same.
+	defer func() { res.Effects = occ.recorded() }()
+	err := fn(duly.WithGrant(ctx, duly.Grant{
+		Occurrence: asg.Occurrence, Attempt: asg.Attempt, Token: asg.Token, Resource: asg.Resource, Record: occ.RecordEffect,
+	}), occ)
 	res = handlerResult(ctx, err)
-	res.Result, res.Effects = occ.result, occ.effects
+	res.Result = occ.result
 	return res
 }
 

@@ -3,6 +3,7 @@ package node
 import (
 	"encoding/json"
 	"fmt"
+	"sync"
 
 	"github.com/duly-dev/duly/target"
 )
@@ -12,7 +13,9 @@ import (
 type Occurrence struct {
 	target.Assignment
 
-	result  json.RawMessage
+	result json.RawMessage
+
+	mu      sync.Mutex
 	effects []target.Effect
 }
 
@@ -39,6 +42,15 @@ func (o *Occurrence) SetResult(v any) error {
 
 // RecordEffect tells history that this attempt caused the effect with a
 // business key, or found it done by an earlier one (reused).
-func (o *Occurrence) RecordEffect(key string, reused bool) {
-	o.effects = append(o.effects, target.Effect{Key: key, Reused: reused})
+// Package effect calls it by itself.
+func (o *Occurrence) RecordEffect(key string, reused bool, result json.RawMessage) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.effects = append(o.effects, target.Effect{Key: key, Reused: reused, Result: result})
+}
+
+func (o *Occurrence) recorded() []target.Effect {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.effects
 }

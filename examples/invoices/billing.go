@@ -85,7 +85,7 @@ func (b *Billing) Invoice(ctx context.Context, occ *node.Occurrence) (made, foun
 		return 0, 0, err
 	}
 	for _, key := range keys {
-		occ.RecordEffect(key, !created[key])
+		occ.RecordEffect(key, !created[key], nil)
 		if created[key] {
 			made++
 		}
