@@ -24,6 +24,11 @@ type Reader interface {
 	Occurrence(ctx context.Context, id string) (duly.Occurrence, error)
 	// Occurrences lists, newest first, with attempts but without their output.
 	Occurrences(ctx context.Context, filter OccurrenceFilter, page Page) ([]duly.Occurrence, string, error)
+	// Attempts answers, for each key and in their order, what a decision about
+	// that attempt rests on, whether it is still running or has ended. One that
+	// does not exist is answered with the zero AttemptFacts. Servers need it to
+	// judge reports from workers, who do not know policies.
+	Attempts(ctx context.Context, keys []AttemptKey) ([]AttemptFacts, error)
 	Effects(ctx context.Context, filter EffectFilter, page Page) ([]EffectStatus, string, error)
 	Queues(ctx context.Context) ([]QueueStatus, error)
 	NodeList(ctx context.Context) ([]NodeStatus, error)
@@ -90,6 +95,20 @@ type OccurrenceFilter struct {
 	States    []duly.State
 	Attention bool      // only failed, uncertain and missed
 	From, To  time.Time // From <= due < To
+}
+
+// AttemptKey names an attempt as its owner does.
+type AttemptKey struct{ Seq, Token int64 }
+
+// AttemptFacts are what a decision about an attempt rests on, as its Claim said
+// them.
+type AttemptFacts struct {
+	Seq        int64
+	Schedule   string
+	Period     string
+	Definition int64
+	Attempt    int
+	Tries      int
 }
 
 // EffectFilter narrows a list. Zero fields do not.

@@ -278,6 +278,19 @@ type Claim struct {
 	Exclusive bool
 }
 
+// Resource names what a fence guards: the queue where that runs one occurrence
+// at a time, since then tokens grow along with it; otherwise the occurrence, as
+// tokens of a wider queue interleave.
+func (c *Claim) Resource() string {
+	switch {
+	case !c.Exclusive:
+		return "occurrence/" + duly.OccurrenceID(c.Schedule, c.Period)
+	case c.Queue != "":
+		return "queue/" + c.Queue
+	}
+	return "schedule/" + c.Schedule
+}
+
 // Renewal asks for a lease to be extended.
 type Renewal struct {
 	Seq, Token int64
