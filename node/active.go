@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	keep "github.com/duly-dev/duly/lease"
 	"github.com/duly-dev/duly/plan"
 	"github.com/duly-dev/duly/store"
 	"github.com/duly-dev/duly/target"
@@ -25,13 +26,11 @@ type attempt struct {
 }
 
 // trust starts or extends the time for which the node believes in its lease,
-// counted from before the store was asked. The margin covers a timer that
-// fires late and the time a handler needs to notice.
+// counted from before the store was asked.
 func (a *attempt) trust(asked time.Time, lease time.Duration, until time.Time) {
-	margin := min(lease/4, max(lease/10, 200*time.Millisecond))
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.trusted = asked.Add(lease - margin)
+	a.trusted = asked.Add(keep.TrustWindow(lease))
 	a.renewAt = asked.Add(lease / 3)
 	a.leaseUntil = until
 	if a.expiry != nil {
