@@ -125,7 +125,7 @@ func (n *Node) assignment(a *attempt, p *plan.Plan) target.Assignment {
 	id := a.id()
 	return target.Assignment{
 		Schedule: c.Schedule, Occurrence: id, Period: c.Period, Covers: c.Covers, Due: c.Due, IntervalStart: c.IntervalStart,
-		Origin: c.Origin, Attempt: c.Attempt, Token: c.Token, Resource: fencingResource(c), IdempotencyKey: id,
+		Origin: c.Origin, Attempt: c.Attempt, Token: c.Token, Resource: c.Resource(), IdempotencyKey: id,
 		LeaseUntil: a.until, Payload: payload, Target: p.Def.Target, CallbackURL: n.callbackURL(c),
 	}
 }
@@ -136,19 +136,6 @@ func (n *Node) callbackURL(c store.Claim) string {
 		return ""
 	}
 	return fmt.Sprintf("%s/api/v1/callbacks/%d/%d", strings.TrimSuffix(n.opt.CallbackURL, "/"), c.Seq, c.Token)
-}
-
-// fencingResource names what a fence guards: the queue where it runs one
-// occurrence at a time, since then tokens grow along with it; otherwise the
-// occurrence, as tokens of a wider queue interleave.
-func fencingResource(c store.Claim) string {
-	switch {
-	case !c.Exclusive:
-		return "occurrence/" + duly.OccurrenceID(c.Schedule, c.Period)
-	case c.Queue != "":
-		return "queue/" + c.Queue
-	}
-	return "schedule/" + c.Schedule
 }
 
 // handlerResult reads a handler's error in the light of why its context ended.
