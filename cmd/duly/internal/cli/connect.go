@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net/url"
+
+	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/api"
+	"github.com/duly-dev/duly/control"
+	"github.com/duly-dev/duly/server"
+	"github.com/duly-dev/duly/store"
+	_ "github.com/duly-dev/duly/store/sqlite" // sqlite:
+)
+
+const defaultStore = "sqlite:duly.db"
+
+// look connects for reading: a store is neither made nor changed.
+func (inv *invocation) look(ctx context.Context) (*api.Client, error) {
+	return inv.connect(ctx, store.Options{ReadOnly: true})
+}
+
+// act connects for changing things.
+func (inv *invocation) act(ctx context.Context) (*api.Client, error) {
+	return inv.connect(ctx, store.Options{})
+}
+
+// connect opens the API of a server, or of a store in this process.
+func (inv *invocation) connect(ctx context.Context, opt store.Options) (*api.Client, error) {
+	if address := inv.serverURL(); address != "" {
+		return api.New(address, inv.getenv("DULY_TOKEN")).As(inv.actor()), nil
+	}
+	st, err := store.Open(ctx, inv.storeURL(), opt)
+	if err != nil {
+		return nil, storeHint(err)
+	}
+	srv := server.New(st, control.New(st), server.Options{Logger: slog.New(slog.DiscardHandler)})
+	inv.closers = append(inv.closers, func() error { srv.Close(); return st.Close() })
+	return api.InProcess(srv.Handler()).As(inv.actor()), nil
+}
+
+// serverURL is the server to talk to, empty for none. What the command line
+// says outranks the environment.
+func (inv *invocation) serverURL() string {
+	if inv.flags.store != "" {
+		return ""
+	}
+	return cmp.Or(inv.flags.server, inv.getenv("DULY_SERVER"))
+}
+
+func (inv *invocation) storeURL() string {
+	return cmp.Or(inv.flags.store, inv.getenv("DULY_STORE"), defaultStore)
+}
+
+// close gives up what the command held, last opened first.
+func (inv *invocation) close() error {
+	var first error
+	for i := len(inv.closers) - 1; i >= 0; i-- {
+		if err := inv.closers[i](); first == nil {
+			first = err
+		}
+	}
+	inv.closers = nil
+	return first
+}
+
+// visibleURL is a store's or a server's URL without its password.
+func visibleURL(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return raw
+	}
+	return u.Redacted()
+}
+
+// storeHint says what to do about a store that cannot be opened.
+func storeHint(err error) error {
+	if duly.CodeOf(err) != duly.CodeInvalid {
+		return err
+	}
+	return withHint(err, "name a store with --store or DULY_STORE; one that does not exist yet is made by: duly apply, duly serve, duly migrate")
+}

@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"charm.land/lipgloss/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/api"
+	"github.com/duly-dev/duly/store"
+)
+
+func (inv *invocation) schedulesCommand() *cobra.Command {
+	c := asGroup(&cobra.Command{
+		Use:     "schedules",
+		Aliases: []string{"schedule"},
+		Short:   "Schedules: list, show, look ahead, pause, resume, trigger, backfill, remove",
+	})
+	c.AddCommand(
+		inv.schedulesLs(), inv.schedulesShow(), inv.schedulesNext(),
+		inv.schedulesPause(), inv.schedulesResume(), inv.schedulesTrigger(), inv.schedulesBackfill(), inv.schedulesRm(),
+	)
+	return c
+}
+
+func (inv *invocation) schedulesLs() *cobra.Command {
+	var q api.ScheduleQuery
+	var paused, orphaned bool
+	c := &cobra.Command{
+		Use:     "ls [PREFIX]",
+		Aliases: []string{"list"},
+		Short:   "List schedules with where they stand",
+		Args:    args(0, 1),
+		RunE: func(c *cobra.Command, a []string) error {
+			if len(a) == 1 {
+				q.Prefix = a[0]
+			}
+			if c.Flags().Changed("paused") {
+				q.Paused = &paused
+			}
+			if c.Flags().Changed("orphaned") {
+				q.Orphaned = &orphaned
+			}
+			client, err := inv.look(c.Context())
+			if err != nil {
+				return err
+			}
+			found, err := client.Schedules(c.Context(), q)
+			if err != nil {
+				return err
+			}
+			return inv.printPage(found, found.NextCursor, func() error { return inv.showSchedules(found.Items) })
+		},
+	}
+	c.Flags().StringVar(&q.Owner, "owner", "", "only those of this `owner`, such as file:duly.yaml")
+	c.Flags().StringVar(&q.Queue, "queue", "", "only those in this shared `queue`")
+	c.Flags().BoolVar(&paused, "paused", false, "only paused ones (--paused=false: only others)")
+	c.Flags().BoolVar(&orphaned, "orphaned", false, "only those that no live node declares any more")
+	pageFlags(c, &q.Page)
+	c.ValidArgsFunction = inv.completeSchedules
+	return c
+}
+
+func (inv *invocation) showSchedules(items []store.ScheduleStatus) error {
+	now := inv.now()
+	t := &table{
+		headers: []string{"SCHEDULE", "TIMING", "ZONE", "TARGET", "STATUS", "NEXT DUE", "LAST"},
+		paint: func(column int, text string) lipgloss.Style {
+			if column == 4 || column == 6 {
+				return wordStyle(text)
+			}
+			return lipgloss.NewStyle()
+		},
+	}
+	for _, s := range items {
+		zone := zoneOf(s.Schedule)
+		t.add(s.ID, timingText(s.Schedule), zone.String(), targetText(s.Target), status(s), dueIn(s.NextDue, zone, now), lastText(s.Last, now))
+	}
+	return inv.show(t, "no schedules (define some with: duly apply -f duly.yaml)")
+}
+
+// timingText is a schedule's timing in a few words.
+func timingText(s duly.Schedule) string {
+	all := s.AllTimings()
+	if len(all) == 0 {
+		return "external"
+	}
+	text := oneTiming(all[0])
+	if len(all) > 1 {
+		text += fmt.Sprintf(" and %d more", len(all)-1)
+	}
+	return text
+}
+
+func oneTiming(t duly.Timing) string {
+	switch {
+	case t.Cron != "":
+		return t.Cron
+	case t.Every != 0:
+		return "every " + t.Every.String()
+	case t.At != "":
+		return "at " + t.At
+	}
+	return strings.TrimSpace(t.RRule)
+}
+
+func targetText(t duly.Target) string {
+	switch {
+	case t.Exec != nil:
+		return "exec " + strings.Join(t.Exec.Command, " ")
+	case t.HTTP != nil:
+		return "http " + t.HTTP.URL
+	case t.Handler != "":
+		return "handler " + t.Handler
+	}
+	return "-"
+}
+
+func status(s store.ScheduleStatus) string {
+	switch {
+	case s.Paused != nil:
+		return "paused by " + s.Paused.By
+	case s.Orphaned:
+		return "orphaned"
+	case s.NextDue.IsZero() && !s.External:
+		return "over"
+	}
+	return "active"
+}
+
+func lastText(last *store.LastOccurrence, now time.Time) string {
+	if last == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%s %s", last.State, relative(last.Due, now))
+}
+
+func (inv *invocation) schedulesShow() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "show SCHEDULE",
+		Short: "Show a schedule: where it stands, what comes next, what was last, its definition",
+		Args:  args(1, 1),
+		RunE: func(c *cobra.Command, a []string) error {
+			client, err := inv.look(c.Context())
+			if err != nil {
+				return err
+			}
+			s, err := client.Schedule(c.Context(), a[0])
+			if err != nil {
+				return inv.orNearest(c.Context(), err, a[0])
+			}
+			return inv.print(s, func() error { return inv.showSchedule(c.Context(), client, s) })
+		},
+	}
+	c.ValidArgsFunction = inv.completeSchedules
+	return c
+}
+
+func (inv *invocation) showSchedule(ctx context.Context, client *api.Client, s store.ScheduleStatus) error {
+	upcoming, err := client.Upcoming(ctx, s.ID, api.UpcomingQuery{N: 3})
+	if err != nil {
+		return err
+	}
+	recent, err := client.Occurrences(ctx, api.OccurrenceQuery{Schedule: s.ID, Page: api.Page{Limit: 5}})
+	if err != nil {
+		return err
+	}
+	definition, err := yamlText(s.Schedule)
+	if err != nil {
+		return err
+	}
+
+	p := newSheet(inv.paper())
+	zone, now := zoneOf(s.Schedule), inv.now()
+	p.title(s.ID)
+	p.line("About", s.Description)
+	p.word("Status", status(s))
+	if s.Paused != nil {
+		p.line("Paused", pauseText(s.Paused, zone, now))
+	}
+	if s.Orphaned {
+		p.line("Orphaned", "since "+dueIn(s.OrphanedAt, zone, now)+": no live node declares it any more")
+	}
+	p.line("Owner", fmt.Sprintf("%s, revision %d of %s", s.Owner, s.Revision, dueIn(s.UpdatedAt, zone, now)))
+	p.line("Made", dueIn(s.CreatedAt, zone, now)+fmt.Sprintf("; it fired %d times since", s.Fired))
+	if !s.LastSuccess.IsZero() {
+		p.line("Last success", dueIn(s.LastSuccess, zone, now))
+	}
+
+	p.section("Next")
+	for _, u := range upcoming.Items {
+		p.text(dueIn(u.Due, zone, now) + "  " + u.Period + "  " + u.Skip)
+	}
+	if len(upcoming.Items) == 0 {
+		p.text("never")
+	}
+	p.section("Last")
+	for _, o := range recent.Items {
+		p.text(fmt.Sprintf("%s  %s  %s", instantIn(o.Due, zone), painted(string(o.State)), o.Period))
+	}
+	if len(recent.Items) == 0 {
+		p.text("nothing yet")
+	}
+	p.section("Definition")
+	p.text(definition)
+	return p.err
+}
+
+func pauseText(p *store.PauseStatus, zone *time.Location, now time.Time) string {
+	text := fmt.Sprintf("%s by %s", dueIn(p.At, zone, now), p.By)
+	if p.Why != "" {
+		text += ": " + p.Why
+	}
+	if p.Until.IsZero() {
+		return text + "; until resumed"
+	}
+	text += "; until " + dueIn(p.Until, zone, now)
+	if p.Policy != "" {
+		text += fmt.Sprintf(", then catch up: %s", p.Policy)
+	}
+	return text
+}
