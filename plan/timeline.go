@@ -1,0 +1,151 @@
+package plan
+
+import (
+	"time"
+
+	"github.com/duly-dev/duly/store"
+	"github.com/duly-dev/duly/timing"
+)
+
+// segment is a span of time, from < t <= to, in which one revision was in
+// force.
+type segment struct {
+	from, to time.Time
+	revision store.Revision
+	plan     *Plan
+	seq      timing.Sequence
+}
+
+// due is a due instant with the segment that it belongs to.
+type due struct {
+	timing.Due
+	seg *segment
+}
+
+// timeline is what a schedule was due, from its cursor to now, by the revision
+// that was in force at each moment.
+type timeline []segment
+
+// trace makes the timeline of a schedule. It answers false if a definition
+// cannot be had.
+func trace(now time.Time, s store.DueSchedule, defs func(int64) *Plan) (timeline, bool) {
+	line := make(timeline, 0, len(s.Revisions))
+	for i, r := range s.Revisions {
+		p := defs(r.Definition)
+		if p == nil {
+			return nil, false
+		}
+		seg := segment{from: s.Cursor, to: now, revision: r, plan: p}
+		if i > 0 {
+			seg.from = later(s.Cursor, r.From)
+		}
+		if i+1 < len(s.Revisions) {
+			seg.to = earlier(now, s.Revisions[i+1].From)
+		}
+		seg.seq = p.Timing.Sequence(s.Anchor).PerPeriod(r.From)
+		line = append(line, seg)
+	}
+	return line, true
+}
+
+// newest is the segment of the definition in force now.
+func (l timeline) newest() *segment { return &l[len(l)-1] }
+
+// next returns the first instant after a time at which something is due, by
+// the revision that is in force then.
+func (l timeline) next(after time.Time) time.Time {
+	for i := range l {
+		lo, last := after, i+1 == len(l)
+		if i > 0 {
+			lo = later(after, l[i].revision.From)
+		}
+		if t, ok := l[i].seq.NextAt(lo); ok && (last || !t.After(l[i+1].revision.From)) {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
+// first returns the first due in a span.
+func (l timeline) first(from, to time.Time) (due, bool) {
+	for i := range l {
+		seg := &l[i]
+		lo, hi := later(from, seg.from), earlier(to, seg.to)
+		if !lo.Before(hi) {
+			continue
+		}
+		if d, ok := seg.seq.Next(lo); ok && !d.At.After(hi) {
+			return due{d, seg}, true
+		}
+	}
+	return due{}, false
+}
+
+// each calls visit with the dues in a span, in order, until it answers false.
+func (l timeline) each(from, to time.Time, visit func(due) bool) {
+	for i := range l {
+		seg := &l[i]
+		lo, hi := later(from, seg.from), earlier(to, seg.to)
+		if !lo.Before(hi) {
+			continue
+		}
+		for d := range seg.seq.Between(lo, hi) {
+			if !visit(due{d, seg}) {
+				return
+			}
+		}
+	}
+}
+
+// lookBack bounds how many dues are passed over to find one that runs.
+const lookBack = 10_000
+
+// back returns the nth newest due in a span that runs, counted from 1.
+func (l timeline) back(from, to time.Time, n int) (due, bool) {
+	for i := len(l) - 1; i >= 0; i-- {
+		seg := &l[i]
+		lo, hi := later(from, seg.from), earlier(to, seg.to)
+		before := hi.Add(1)
+		for range lookBack + n {
+			d, ok := seg.seq.Prev(before)
+			if !ok || !d.At.After(lo) {
+				break
+			}
+			before = d.At
+			if d.Skip != "" {
+				continue
+			}
+			if n--; n == 0 {
+				return due{d, seg}, true
+			}
+		}
+	}
+	return due{}, false
+}
+
+// count counts the dues in a span, up to a bound.
+func (l timeline) count(from, to time.Time, max int) (n int) {
+	for i := range l {
+		seg := &l[i]
+		lo, hi := later(from, seg.from), earlier(to, seg.to)
+		if lo.Before(hi) && n < max {
+			c, _ := seg.seq.Count(lo, hi, max-n)
+			n += c
+		}
+	}
+	return n
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
