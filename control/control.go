@@ -27,6 +27,7 @@ type Faults struct {
 // Fault is what is wrong with one field of one schedule or queue.
 type Fault struct {
 	Kind  string // schedule or queue
+	Index int    // in the request's list of that kind
 	ID    string
 	Field string
 	Err   *duly.Error
@@ -71,9 +72,9 @@ type ApplyRequest struct {
 // faulty, or held by another owner, fails them all.
 func (c *Control) Apply(ctx context.Context, req ApplyRequest) (store.ApplyResult, error) {
 	defs, faults := compile(req.Schedules)
-	for _, q := range req.Queues {
+	for i, q := range req.Queues {
 		for _, e := range q.Validate() {
-			faults.List = append(faults.List, Fault{Kind: "queue", ID: q.Name, Field: e.Field, Err: e})
+			faults.List = append(faults.List, Fault{Kind: "queue", Index: i, ID: q.Name, Field: e.Field, Err: e})
 		}
 	}
 	if len(faults.List) > 0 {
@@ -90,14 +91,14 @@ func compile(schedules []duly.Schedule) ([]store.Definition, *Faults) {
 	faults := &Faults{}
 	defs := make([]store.Definition, 0, len(schedules))
 	seen := map[string]bool{}
-	for _, s := range schedules {
+	for i, s := range schedules {
 		p, errs := plan.Compile(s)
 		if seen[s.ID] {
 			errs = append(errs, duly.Invalid("id", "schedule %s is defined twice", s.ID))
 		}
 		seen[s.ID] = true
 		for _, e := range errs {
-			faults.List = append(faults.List, Fault{Kind: "schedule", ID: s.ID, Field: e.Field, Err: e})
+			faults.List = append(faults.List, Fault{Kind: "schedule", Index: i, ID: s.ID, Field: e.Field, Err: e})
 		}
 		if len(errs) == 0 {
 			defs = append(defs, store.Definition{Schedule: s, Next: p.Next})
