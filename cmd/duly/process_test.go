@@ -24,6 +24,8 @@ import (
 type process struct {
 	dir   string // where it runs
 	store string // empty: the default in dir
+	// brokenLog gives it a log whose reader is gone.
+	brokenLog bool
 
 	cmd  *exec.Cmd
 	log  lockedBuffer
@@ -45,6 +47,17 @@ func (p *process) start(flags ...string) (string, error) {
 		p.cmd.Env = append(p.cmd.Env, "DULY_STORE="+p.store)
 	}
 	p.cmd.Stderr = &p.log
+	if p.brokenLog {
+		read, write, err := os.Pipe()
+		if err != nil {
+			return "", err
+		}
+		defer write.Close()
+		if err := read.Close(); err != nil {
+			return "", err
+		}
+		p.cmd.Stderr = write
+	}
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
 		return "", err
@@ -136,10 +149,20 @@ func (s *site) write(name, text string, mode os.FileMode) {
 	}
 }
 
+// serveThroughABrokenPipe is serve with a log whose reader is gone.
+func (s *site) serveThroughABrokenPipe(flags ...string) (*process, *api.Client) {
+	s.t.Helper()
+	return s.launch(&process{dir: s.dir, brokenLog: true}, flags...)
+}
+
 // serve starts a server; it is killed when the test ends, if it has not ended.
 func (s *site) serve(flags ...string) (*process, *api.Client) {
 	s.t.Helper()
-	p := &process{dir: s.dir}
+	return s.launch(&process{dir: s.dir}, flags...)
+}
+
+func (s *site) launch(p *process, flags ...string) (*process, *api.Client) {
+	s.t.Helper()
 	url, err := p.start(flags...)
 	if err != nil {
 		s.t.Fatal(err)
