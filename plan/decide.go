@@ -114,5 +114,8 @@ func (d *decision) stop(at time.Time) {
 func (d *decision) close() {
 	d.release()
 	d.ledger.flush()
+	if len(d.line) > 1 {
+		d.changes()
+	}
 	d.finish()
 }

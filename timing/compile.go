@@ -217,6 +217,10 @@ func (c *compiler) period() {
 	}
 }
 
+// maxExcluded is how many instants in a row may be excluded at the beginning;
+// more, and nothing seems to be left.
+const maxExcluded = 100_000
+
 // fix builds the sequence if no anchor is needed, and makes sure that the
 // exclusions and bounds leave something of the timings.
 func (c *compiler) fix() {
@@ -236,7 +240,11 @@ func (c *compiler) fix() {
 	}
 	s := c.t.sequence(time.Time{})
 	c.t.fixed = &s
-	if _, ok := s.nextNominal(time.Unix(0, 0).Add(-1)); !ok {
+	from := time.Unix(0, 0)
+	if c.t.start.After(from) {
+		from = c.t.start
+	}
+	if _, ok := s.search(from.Add(-1), maxExcluded); !ok {
 		c.faults = append(c.faults, duly.Invalid("except", "nothing is left: the timings, start, end and except have no due instant in common from 1970 on"))
 	}
 }

@@ -103,7 +103,11 @@ func (s Sequence) nextNominal(after time.Time) (time.Time, bool) {
 	}
 	for ok && !s.firstOf(n).Equal(n) {
 		_, end := s.bounds(n)
-		n, ok = s.rawNext(end.Add(-1))
+		skip := end.Add(-1)
+		if !s.since.Before(n) && s.since.Before(skip) {
+			skip = s.since // from there on the period counts anew
+		}
+		n, ok = s.rawNext(skip)
 	}
 	return n, ok
 }

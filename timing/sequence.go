@@ -121,7 +121,11 @@ func (s Sequence) rawNext(after time.Time) (time.Time, bool) {
 	if start := s.t.start; !start.IsZero() && after.Before(start) {
 		after = start.Add(-1)
 	}
-	for range maxSteps {
+	return s.search(after, maxSteps)
+}
+
+func (s Sequence) search(after time.Time, steps int) (time.Time, bool) {
+	for range steps {
 		n, ok := s.base.Next(after)
 		if !ok || !s.t.end.IsZero() && !n.Before(s.t.end) {
 			break
