@@ -105,7 +105,7 @@ func TestFieldCase_B102(t *testing.T) {
 		t.Errorf("a last success is recorded: %v", schedule.LastSuccess)
 	}
 	// A report that comes late is judged by its token, which nobody superseded.
-	done, err := client.Finish(t.Context(), worker, []api.Report{{Seq: got.Claims[0].Seq, Token: got.Claims[0].Token, Ended: api.Ended{Outcome: duly.AttemptSucceeded}}})
+	done, err := client.Finish(t.Context(), worker, []api.Report{{Seq: got.Claims[0].Seq, Token: got.Claims[0].Token, Outcome: duly.AttemptSucceeded}})
 	if err != nil || done[0].Error != nil || !done[0].Late {
 		t.Fatalf("the late report: %+v, %v", done, err)
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"log/slog"
 	"net/url"
+	"os"
+	"path/filepath"
 
 	"github.com/duly-dev/duly"
 	"github.com/duly-dev/duly/api"
@@ -26,12 +28,32 @@ func (inv *invocation) act(ctx context.Context) (*api.Client, error) {
 	return inv.connect(ctx, store.Options{})
 }
 
+// lookOrEmpty is look, with an empty store in place of one that does not exist
+// yet: a first plan is made before there is anything.
+func (inv *invocation) lookOrEmpty(ctx context.Context) (*api.Client, error) {
+	client, err := inv.look(ctx)
+	if duly.CodeOf(err) != duly.CodeNotFound {
+		return client, err
+	}
+	dir, err := os.MkdirTemp("", "duly-plan-")
+	if err != nil {
+		return nil, err
+	}
+	inv.closers = append(inv.closers, func() error { return os.RemoveAll(dir) })
+	return inv.open(ctx, "sqlite:"+filepath.Join(dir, "empty.db"), store.Options{})
+}
+
 // connect opens the API of a server, or of a store in this process.
 func (inv *invocation) connect(ctx context.Context, opt store.Options) (*api.Client, error) {
 	if address := inv.serverURL(); address != "" {
 		return api.New(address, inv.getenv("DULY_TOKEN")).As(inv.actor()), nil
 	}
-	st, err := store.Open(ctx, inv.storeURL(), opt)
+	return inv.open(ctx, inv.storeURL(), opt)
+}
+
+// open serves the API of a store in this process, for this process alone.
+func (inv *invocation) open(ctx context.Context, url string, opt store.Options) (*api.Client, error) {
+	st, err := store.Open(ctx, url, opt)
 	if err != nil {
 		return nil, storeHint(err)
 	}
@@ -76,7 +98,7 @@ func visibleURL(raw string) string {
 
 // storeHint says what to do about a store that cannot be opened.
 func storeHint(err error) error {
-	if duly.CodeOf(err) != duly.CodeInvalid {
+	if code := duly.CodeOf(err); code != duly.CodeInvalid && code != duly.CodeNotFound {
 		return err
 	}
 	return withHint(err, "name a store with --store or DULY_STORE; one that does not exist yet is made by: duly apply, duly serve, duly migrate")

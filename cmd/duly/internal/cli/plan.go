@@ -33,7 +33,7 @@ func (inv *invocation) planCommand() *cobra.Command {
 				return err
 			}
 			inv.warn(file)
-			client, err := inv.look(c.Context())
+			client, err := inv.lookOrEmpty(c.Context())
 			if err != nil {
 				return err
 			}

@@ -57,7 +57,7 @@ func (inv *invocation) root() *cobra.Command {
 	f := root.PersistentFlags()
 	f.StringVar(&inv.flags.store, "store", "", "the `store` to work on, such as sqlite:duly.db (DULY_STORE)")
 	f.StringVar(&inv.flags.server, "server", "", "the `address` of a server to talk to instead, such as https://duly.example (DULY_SERVER, DULY_TOKEN)")
-	f.StringVarP(&inv.flags.output, "output", "o", "table", "how to print: table, json or yaml")
+	f.StringVarP(&inv.flags.output, "output", "o", "table", "the `form` to print: table, json or yaml")
 	f.StringVar(&inv.flags.by, "by", "", "`who` asks, for the audit (default user@host)")
 	complete(root, "output", formats...)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return inv.checkFlags() }

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/duly-dev/duly"
+)
+
+// ran runs a command line in this process.
+func ran(t *testing.T, ctx context.Context, env []string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs strings.Builder
+	code = Program{}.Run(ctx, args, strings.NewReader(""), &out, &errs, env)
+	return code, out.String(), errs.String()
+}
+
+func TestEveryErrorCodeHasAnExitCodeThatIsDocumented(t *testing.T) {
+	documented := map[int]bool{}
+	for _, e := range exitCodes {
+		documented[e.code] = true
+	}
+	for _, code := range []duly.Code{
+		duly.CodeInvalid, duly.CodeNotFound, duly.CodeConflict, duly.CodeNotHolder,
+		duly.CodeStaleToken, duly.CodeUnavailable, duly.CodeUncertain, duly.CodeInternal,
+	} {
+		exit := exitCode(fmt.Errorf("while at it: %w", duly.Errorf(code, "x")))
+		if _, known := codeExits[code]; !known || !documented[exit] || exit == 0 {
+			t.Errorf("%s ends with %d", code, exit)
+		}
+	}
+	if got := exitCode(withHint(usagef("x"), "y")); got != exitUsage {
+		t.Errorf("a usage error with a hint ends with %d", got)
+	}
+}
+
+func TestTheCommandLineOutranksTheEnvironment(t *testing.T) {
+	env := []string{"DULY_SERVER=http://127.0.0.1:1", "DULY_STORE=sqlite:" + t.TempDir() + "/env.db"}
+	if code, _, _ := ran(t, t.Context(), env, "schedules", "ls"); code != exitUnavailable {
+		t.Errorf("with DULY_SERVER: exit code %d, want the server to be asked", code)
+	}
+	code, out, errs := ran(t, t.Context(), env, "migrate", "--store", "sqlite:"+t.TempDir()+"/flag.db")
+	if code != exitOK || !strings.Contains(out, "flag.db is ready") {
+		t.Errorf("with --store: exit code %d, %s%s", code, out, errs)
+	}
+}
+
+func TestAnInterruptHasAnExitCodeOfItsOwn(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if code, _, errs := ran(t, ctx, nil, "schedules", "ls", "--server", "http://127.0.0.1:1"); code != exitInterrupted || errs != "" {
+		t.Errorf("exit code %d, %q", code, errs)
+	}
+}
+
+func TestPasswordsOfURLsAreNotShown(t *testing.T) {
+	for raw, want := range map[string]string{
+		"postgres://duly:secret@db/duly": "postgres://duly:xxxxx@db/duly",
+		"sqlite:duly.db":                 "sqlite:duly.db",
+		"sqlite:/var/lib/duly/duly.db":   "sqlite:/var/lib/duly/duly.db",
+	} {
+		if got := visibleURL(raw); got != want {
+			t.Errorf("%s is shown as %s", raw, got)
+		}
+	}
+}
