@@ -93,7 +93,8 @@ type DueSchedule struct {
 	// Revisions in force after Cursor, oldest first; never empty. Each holds
 	// until the next one's From.
 	Revisions []Revision
-	// Fired counts the occurrences made so far, for Limit.
+	// Fired counts the occurrences made so far, for Limit: those to be done,
+	// not those recorded as skipped or missed.
 	Fired int
 	// Open counts unfinished occurrences, Running of them owned.
 	Open, Running int
@@ -158,8 +159,8 @@ type NewOccurrence struct {
 	Revision      int64
 	Definition    int64
 	// Extend continues the schedule's newest occurrence where that has the
-	// same State and Reason and stands for a run of periods: its Count grows
-	// and its period's end moves.
+	// same State and Reason and stands for a run of periods: its Count grows,
+	// and the end of its period, "first..last", and its Due move.
 	Extend bool
 
 	Placement
@@ -484,6 +485,10 @@ type Operator interface {
 	// Cancel ends a pending or dismisses an ended occurrence at once, and asks
 	// the owner of a running one to stop.
 	Cancel(ctx context.Context, occurrence, by, why string) error
+	// Resolve says what became of an uncertain occurrence: that it succeeded,
+	// or that it did not happen and is pending again, its count of tries reset.
+	// Code conflict where its state forbids it.
+	Resolve(ctx context.Context, occurrence string, to duly.State, by, why string) error
 
 	// Trim deletes up to limit ended occurrences that finished before a time,
 	// with their attempts, and old audit rows and ended nodes. Effects stay.
