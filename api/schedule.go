@@ -189,6 +189,9 @@ type Simulation struct {
 	Periods []PeriodChange `json:"periods"`
 	// Omitted counts the ones beyond.
 	Omitted int `json:"omitted,omitempty"`
+	// To is how far the schedule was compared: less than asked for where it has
+	// very many periods.
+	To time.Time `json:"to"`
 }
 
 // PeriodChange is a period that a new definition adds, drops or moves.

@@ -1,0 +1,99 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/api"
+	"github.com/duly-dev/duly/store"
+)
+
+func (s *Server) routeOccurrences() {
+	const one = v1 + "/occurrences/{id}"
+	tag := []string{"occurrences"}
+	register(s, huma.Operation{
+		OperationID: "listOccurrences", Method: http.MethodGet, Path: v1 + "/occurrences", Tags: tag,
+		Summary: "List occurrences", Description: "Newest first, with attempts but without their output.",
+	}, s.listOccurrences)
+	register(s, huma.Operation{
+		OperationID: "getOccurrence", Method: http.MethodGet, Path: one, Tags: tag,
+		Summary: "Read an occurrence with its attempts and effects", Errors: []int{http.StatusNotFound},
+	}, s.getOccurrence)
+	register(s, acting(huma.Operation{
+		OperationID: "retryOccurrence", Method: http.MethodPost, Path: one + "/retry", Tags: tag,
+		Summary: "Send an ended occurrence back to pending", Errors: []int{http.StatusNotFound, http.StatusConflict},
+		Description: "Its tries are counted anew. A conflict where its state forbids it.",
+	}), s.retryOccurrence)
+	register(s, acting(huma.Operation{
+		OperationID: "cancelOccurrence", Method: http.MethodPost, Path: one + "/cancel", Tags: tag,
+		Summary: "End or dismiss an occurrence", Errors: []int{http.StatusNotFound, http.StatusConflict},
+		Description: "A pending or an ended one is cancelled at once; the owner of a running one is asked to stop.",
+	}), s.cancelOccurrence)
+}
+
+type listOccurrencesInput struct {
+	PageInput
+	Schedule  string       `query:"schedule" maxLength:"200" doc:"Only those of this schedule."`
+	State     []duly.State `query:"state,explode" doc:"Only those in one of these states; may be given several times."`
+	Attention bool         `query:"attention" doc:"Only those that a person should look at: failed, uncertain and missed."`
+	From      time.Time    `query:"from" doc:"Only those due at this instant or later."`
+	To        time.Time    `query:"to" doc:"Only those due before this instant."`
+}
+
+func (s *Server) listOccurrences(ctx context.Context, in *listOccurrencesInput) (*answer[api.List[duly.Occurrence]], error) {
+	items, cursor, err := s.store.Occurrences(ctx, store.OccurrenceFilter{
+		Schedule: in.Schedule, States: in.State, Attention: in.Attention, From: in.From, To: in.To,
+	}, in.page())
+	if err != nil {
+		return nil, err
+	}
+	for i := range items {
+		items[i] = whole(items[i])
+	}
+	return list(items, cursor), nil
+}
+
+// whole makes the lists of an occurrence [] where they are null.
+func whole(o duly.Occurrence) duly.Occurrence {
+	if o.Covers == nil {
+		o.Covers = []string{}
+	}
+	if o.Attempts == nil {
+		o.Attempts = []duly.Attempt{}
+	}
+	if o.Effects == nil {
+		o.Effects = []duly.Effect{}
+	}
+	return o
+}
+
+func (s *Server) getOccurrence(ctx context.Context, in *IDInput) (*answer[duly.Occurrence], error) {
+	o, err := s.store.Occurrence(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return reply(whole(o)), nil
+}
+
+type whyInput struct {
+	IDInput
+	Body api.WhyRequest `required:"false"`
+}
+
+func (s *Server) retryOccurrence(ctx context.Context, in *whyInput) (*answer[duly.Occurrence], error) {
+	if err := s.control.Retry(ctx, in.ID, actor(ctx), clean(in.Body.Why)); err != nil {
+		return nil, err
+	}
+	return s.getOccurrence(ctx, &in.IDInput)
+}
+
+func (s *Server) cancelOccurrence(ctx context.Context, in *whyInput) (*answer[duly.Occurrence], error) {
+	if err := s.control.Cancel(ctx, in.ID, actor(ctx), clean(in.Body.Why)); err != nil {
+		return nil, err
+	}
+	return s.getOccurrence(ctx, &in.IDInput)
+}
