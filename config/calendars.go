@@ -34,17 +34,22 @@ func (r *reader) readCalendar(e entry, f *field) {
 	r.file.Calendars = append(r.file.Calendars, rule)
 }
 
-// paths returns the nodes of a key that holds one text or a list of them.
+// paths returns the sound nodes of a key that holds one text or a list of them.
 func (r *reader) paths(e *entry) []*node {
-	switch {
-	case e == nil || r.faulty[e.value]:
+	if e == nil {
 		return nil
-	case e.value.kind == kindList:
-		return e.value.items
-	case e.value.kind == kindText:
-		return []*node{e.value}
 	}
-	return nil
+	all := []*node{e.value}
+	if e.value.kind == kindList {
+		all = e.value.items
+	}
+	var sound []*node
+	for _, n := range all {
+		if n.kind == kindText && !r.faulty[n] {
+			sound = append(sound, n)
+		}
+	}
+	return sound
 }
 
 // placeCalendar copies the days of the calendar that a schedule names into it.

@@ -196,8 +196,9 @@ func (d *decoder) leaf(n *node, f *field) (any, bool) {
 	return d.text(n, f)
 }
 
-func (s *field) wants() string {
-	switch s.kind {
+// wants is what a message asks for.
+func (f *field) wants() string {
+	switch f.kind {
 	case shapeInteger:
 		return "a whole number"
 	case shapeBool:
@@ -251,7 +252,11 @@ func (d *decoder) integer(n *node, f *field) (any, bool) {
 	}
 	i, err := strconv.Atoi(digits)
 	if err != nil {
-		d.refuse(n, "%s is %s; write %s%s", f.name, n.text, f.wants(), within(n.kind == kindInteger, " of reasonable size"))
+		size := ""
+		if n.kind == kindInteger {
+			size = " of a reasonable size"
+		}
+		d.refuse(n, "%s is %s; write %s%s", f.name, n.text, f.wants(), size)
 		return nil, false
 	}
 	if i == 0 && f.doc.zero != "" {
@@ -259,13 +264,6 @@ func (d *decoder) integer(n *node, f *field) (any, bool) {
 		return nil, false
 	}
 	return i, true
-}
-
-func within(is bool, text string) string {
-	if is {
-		return text
-	}
-	return ""
 }
 
 func (d *decoder) boolean(n *node, f *field) (any, bool) {

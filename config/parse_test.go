@@ -275,6 +275,30 @@ schedules:
 	}
 }
 
+func TestAnICSFileGivesHolidaysForFixedYears(t *testing.T) {
+	folder := t.TempDir()
+	event := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//example//EN\r\nBEGIN:VEVENT\r\nUID:1@example.com\r\nDTSTAMP:20200101T000000Z\r\nDTSTART;VALUE=DATE:20051225\r\n%sEND:VEVENT\r\nEND:VCALENDAR\r\n"
+	for name, rule := range map[string]string{"once.ics": "", "yearly.ics": "RRULE:FREQ=YEARLY\r\n"} {
+		if err := os.WriteFile(folder+"/"+name, fmt.Appendf(nil, event, rule), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file, err := config.Parse(folder+"/duly.yaml", []byte(`
+schedules: { s: { every: 1h, target: { handler: h }, calendar: yearly } , t: { every: 1h, target: { handler: h }, calendar: both } }
+calendars: { yearly: { ics: yearly.ics, holidays: [2026-12-25, 2019-01-01] }, both: { ics: [once.ics, "${env:PATH_OF_ICS}"] } }
+`), func(string) (string, bool) { return folder + "/once.ics", true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	yearly := file.Schedules[0].Calendar.Holidays
+	if len(yearly) != 52 || yearly[0] != "2019-01-01" || yearly[1] != "2020-12-25" || yearly[51] != "2070-12-25" {
+		t.Errorf("yearly: %d days: %v", len(yearly), yearly)
+	}
+	if diff := cmp.Diff([]string{"2005-12-25"}, file.Schedules[1].Calendar.Holidays); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestLineEndsAndAByteOrderMarkDoNotMatter(t *testing.T) {
 	text := one("    cron: \"0 0 * * *\"\n    target: { handler: h }\n    overlap: nope\n")
 	_, unix := config.Parse("duly.yaml", []byte(text), nil)

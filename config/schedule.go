@@ -138,7 +138,7 @@ func (r *reader) censor(about *node, message string) string {
 		message = quotedText.ReplaceAllLiteralString(message, strconv.Quote(about.text))
 	}
 	for _, secret := range r.fill.secrets {
-		const telling = 4 // characters; shorter ones are in every other word
+		const telling = 6 // characters; shorter ones are in every other word
 		if len(secret) < telling {
 			continue
 		}

@@ -200,6 +200,6 @@ func TestTheSchemaAndParseAgree(t *testing.T) {
 	}
 }
 
-func TestTheSchemaIsTheOneInTheDocumentation(t *testing.T) {
+func TestTheSchemaChangesOnPurpose(t *testing.T) {
 	golden(t, "testdata/duly.schema.json", string(config.Schema()))
 }

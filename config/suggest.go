@@ -34,14 +34,15 @@ func (d *decoder) unknownKey(in *node, e entry, f *field) {
 
 // title is how a message calls an object.
 func (f *field) title() string {
-	switch f.typeName {
-	case "document":
+	switch {
+	case f.typeName == "document":
 		return "the file"
-	case "Schedule", "Queue", "calendarEntry":
-		if f.name == "defaults" {
-			return f.name
-		}
-		return map[string]string{"Schedule": "a schedule", "Queue": "a queue", "calendarEntry": "a calendar"}[f.typeName]
+	case f.typeName == "Schedule" && f.name != "defaults":
+		return "a schedule"
+	case f.typeName == "Queue":
+		return "a queue"
+	case f.typeName == "calendarEntry":
+		return "a calendar"
 	}
 	return f.name
 }

@@ -21,15 +21,29 @@ const (
 
 // parseYAML reads the source's text into a tree. It returns nil where there is
 // none, and has noted why.
-func (s *source) parseYAML() (root *node) {
+func (s *source) parseYAML() *node {
 	if !s.checkText() {
 		return nil
 	}
-	// A parser for a language as large as YAML is the one part of this package
-	// that is not its own; a file that trips it is refused like any other.
+	file := s.syntaxTree()
+	if file == nil {
+		return nil
+	}
+	body := s.onlyDocument(file)
+	if body == nil {
+		return nil
+	}
+	b := &builder{source: s, anchors: map[string]*node{}}
+	return b.build(body, 0)
+}
+
+// syntaxTree lets the YAML library read the text. A parser for a language as
+// large as YAML is bound to have faults of its own; a file that trips it is
+// refused like any other.
+func (s *source) syntaxTree() (file *ast.File) {
 	defer func() {
 		if r := recover(); r != nil {
-			root = nil
+			file = nil
 			s.faultAt(1, 1, 1, fmt.Sprintf("the YAML parser gave up on this file (%v); simplify what is unusual in it", r))
 		}
 	}()
@@ -43,12 +57,7 @@ func (s *source) parseYAML() (root *node) {
 		s.syntax(err)
 		return nil
 	}
-	body := s.onlyDocument(file)
-	if body == nil {
-		return nil
-	}
-	b := &builder{source: s, anchors: map[string]*node{}}
-	return b.build(body, 0)
+	return file
 }
 
 // checkText refuses what no text file holds.
@@ -61,7 +70,7 @@ func (s *source) checkText() bool {
 				s.faultAt(i+1, col, 1, "is not valid UTF-8; save the file as UTF-8")
 				return false
 			}
-			if r < ' ' && r != '\t' || r == 0x7f {
+			if r < ' ' && r != '\t' {
 				s.faultAt(i+1, col, 1, fmt.Sprintf("has the control character %U; remove it, or write it as an escape in double quotes", r))
 				return false
 			}
