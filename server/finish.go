@@ -38,13 +38,14 @@ func (s *Server) finish(ctx context.Context, in *finishInput) (*answer[api.Finis
 }
 
 type callbackInput struct {
-	Seq   int64               `path:"seq"`
-	Token int64               `path:"token"`
-	Body  api.CallbackRequest `required:"false"`
+	Seq   int64 `path:"seq"`
+	Token int64 `path:"token"`
+	Body  *api.CallbackRequest
 }
 
 func (s *Server) callback(ctx context.Context, in *callbackInput) (*answer[api.Finished], error) {
-	report := api.Report{Seq: in.Seq, Token: in.Token, Outcome: in.Body.Outcome, Details: in.Body.Details}
+	req := given(in.Body)
+	report := api.Report{Seq: in.Seq, Token: in.Token, Outcome: req.Outcome, Details: req.Details}
 	if report.Outcome == "" {
 		report.Outcome = duly.AttemptSucceeded
 	}

@@ -70,17 +70,18 @@ type nodeInput struct {
 }
 
 type beatInput struct {
-	ID   int64           `path:"id" doc:"The number that joining answered."`
-	Body api.BeatRequest `required:"false"`
+	ID   int64 `path:"id" doc:"The number that joining answered."`
+	Body *api.BeatRequest
 }
 
 func (s *Server) beat(ctx context.Context, in *beatInput) (*struct{}, error) {
-	ttl, err := nodeTTL(in.Body.TTL)
+	req := given(in.Body)
+	ttl, err := nodeTTL(req.TTL)
 	if err != nil {
 		return nil, err
 	}
 	return nil, s.store.Beat(ctx, in.ID, ttl.Std(), store.NodeLoad{
-		Running: in.Body.Running, ClockOffset: time.Duration(in.Body.ClockOffset) * time.Millisecond, Draining: in.Body.Draining,
+		Running: req.Running, ClockOffset: time.Duration(req.ClockOffset) * time.Millisecond, Draining: req.Draining,
 	})
 }
 

@@ -81,18 +81,18 @@ func (s *Server) getOccurrence(ctx context.Context, in *IDInput) (*answer[duly.O
 
 type whyInput struct {
 	IDInput
-	Body api.WhyRequest `required:"false"`
+	Body *api.WhyRequest
 }
 
 func (s *Server) retryOccurrence(ctx context.Context, in *whyInput) (*answer[duly.Occurrence], error) {
-	if err := s.control.Retry(ctx, in.ID, actor(ctx), clean(in.Body.Why)); err != nil {
+	if err := s.control.Retry(ctx, in.ID, actor(ctx), clean(given(in.Body).Why)); err != nil {
 		return nil, err
 	}
 	return s.getOccurrence(ctx, &in.IDInput)
 }
 
 func (s *Server) cancelOccurrence(ctx context.Context, in *whyInput) (*answer[duly.Occurrence], error) {
-	if err := s.control.Cancel(ctx, in.ID, actor(ctx), clean(in.Body.Why)); err != nil {
+	if err := s.control.Cancel(ctx, in.ID, actor(ctx), clean(given(in.Body).Why)); err != nil {
 		return nil, err
 	}
 	return s.getOccurrence(ctx, &in.IDInput)

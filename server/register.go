@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -18,6 +19,8 @@ const v1 = "/api/v1"
 const (
 	maxBody      = 1 << 20
 	maxBodyApply = 16 << 20
+	// bodyTime is how long a client may take to send a body.
+	bodyTime = 30 * time.Second
 )
 
 // answer is the output of an operation that has only a body.
@@ -60,6 +63,7 @@ func register[I, O any](s *Server, op huma.Operation, fn func(context.Context, *
 	if op.MaxBodyBytes == 0 {
 		op.MaxBodyBytes = maxBody
 	}
+	op.BodyReadTimeout = bodyTime
 	op.RejectUnknownQueryParameters = true
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := fn(ctx, in)
@@ -85,6 +89,15 @@ func acting(op huma.Operation) huma.Operation {
 // as %2F.
 type IDInput struct {
 	ID string `path:"id" maxLength:"600" example:"invoices" doc:"A '/' in it is sent as %2F."`
+}
+
+// given is an optional body, or its zero value.
+func given[T any](body *T) T {
+	if body == nil {
+		var none T
+		return none
+	}
+	return *body
 }
 
 // clean makes text from outside fit to be kept: no control characters but

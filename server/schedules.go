@@ -192,12 +192,13 @@ func (s *Server) listUpcoming(ctx context.Context, in *listUpcomingInput) (*answ
 
 type pauseInput struct {
 	IDInput
-	Body api.PauseRequest `required:"false"`
+	Body *api.PauseRequest
 }
 
 func (s *Server) pauseSchedule(ctx context.Context, in *pauseInput) (*answer[store.ScheduleStatus], error) {
+	req := given(in.Body)
 	err := s.control.Pause(ctx, store.PauseRequest{
-		Schedule: in.ID, By: actor(ctx), Why: clean(in.Body.Why), Until: in.Body.Until, Policy: in.Body.Policy,
+		Schedule: in.ID, By: actor(ctx), Why: clean(req.Why), Until: req.Until, Policy: req.Policy,
 	})
 	if err != nil {
 		return nil, err
@@ -207,11 +208,11 @@ func (s *Server) pauseSchedule(ctx context.Context, in *pauseInput) (*answer[sto
 
 type resumeInput struct {
 	IDInput
-	Body api.ResumeRequest `required:"false"`
+	Body *api.ResumeRequest
 }
 
 func (s *Server) resumeSchedule(ctx context.Context, in *resumeInput) (*answer[store.ScheduleStatus], error) {
-	err := s.control.Resume(ctx, store.ResumeRequest{Schedule: in.ID, By: actor(ctx), Policy: in.Body.Policy})
+	err := s.control.Resume(ctx, store.ResumeRequest{Schedule: in.ID, By: actor(ctx), Policy: given(in.Body).Policy})
 	if err != nil {
 		return nil, err
 	}
@@ -220,12 +221,13 @@ func (s *Server) resumeSchedule(ctx context.Context, in *resumeInput) (*answer[s
 
 type triggerInput struct {
 	IDInput
-	IdempotencyKey string             `header:"Idempotency-Key" maxLength:"200" doc:"The same as once in the body."`
-	Body           api.TriggerRequest `required:"false"`
+	IdempotencyKey string `header:"Idempotency-Key" maxLength:"200" doc:"The same as once in the body."`
+	Body           *api.TriggerRequest
 }
 
 func (s *Server) triggerSchedule(ctx context.Context, in *triggerInput) (*madeAnswer[api.TriggerResult], error) {
-	once := in.Body.Once
+	req := given(in.Body)
+	once := req.Once
 	if in.IdempotencyKey != "" {
 		if once != "" && once != in.IdempotencyKey {
 			return nil, duly.Invalid("once", "differs from the header Idempotency-Key, which means the same; give one of them")
@@ -233,8 +235,8 @@ func (s *Server) triggerSchedule(ctx context.Context, in *triggerInput) (*madeAn
 		once = in.IdempotencyKey
 	}
 	made, err := s.control.Trigger(ctx, control.TriggerRequest{
-		Schedule: in.ID, By: actor(ctx), Why: clean(in.Body.Why), Period: in.Body.Period, Due: in.Body.Due,
-		Payload: in.Body.Payload, Once: once, Parallel: in.Body.Parallel,
+		Schedule: in.ID, By: actor(ctx), Why: clean(req.Why), Period: req.Period, Due: req.Due,
+		Payload: req.Payload, Once: once, Parallel: req.Parallel,
 	})
 	if err != nil {
 		return nil, err

@@ -95,6 +95,7 @@ func nameSchemas(v any, found map[string]any) {
 			return
 		}
 		delete(v, named)
+		delete(v, "patternDescription") // for messages, and no keyword of JSON Schema
 		whole := map[string]any{}
 		ref := map[string]any{"$ref": "#/components/schemas/" + name}
 		for key, value := range v {
