@@ -75,7 +75,7 @@ func (e *Expr) possible() bool {
 		}
 		return false
 	}
-	_, ok := e.nextWall(0)
+	_, ok := e.NextWall(0)
 	return ok
 }
 

@@ -2,8 +2,8 @@ package cron
 
 import "math/bits"
 
-// nextWall returns the first matching local second at or after local.
-func (e *Expr) nextWall(local int64) (int64, bool) {
+// NextWall returns the first matching local second at or after local.
+func (e *Expr) NextWall(local int64) (int64, bool) {
 	local = max(local, 0)
 	if local > maxLocal {
 		return 0, false
@@ -44,8 +44,8 @@ func (e *Expr) nextWall(local int64) (int64, bool) {
 	}
 }
 
-// prevWall returns the last matching local second at or before local.
-func (e *Expr) prevWall(local int64) (int64, bool) {
+// PrevWall returns the last matching local second at or before local.
+func (e *Expr) PrevWall(local int64) (int64, bool) {
 	local = min(local, maxLocal)
 	if local < 0 {
 		return 0, false

@@ -16,26 +16,41 @@ type Sequence interface {
 	Prev(before time.Time) (time.Time, bool)
 }
 
-// Zoned is a cron expression in a time zone: the instants at which it is due,
-// in UTC and whole seconds, within the local years 1970-9999. It is a small
-// immutable value; its methods do not allocate.
+// Walls is a set of wall times, in seconds from 1970-01-01T00:00:00 on a clock
+// without a zone. An [Expr] is one; other kinds of rule can be too, and then
+// meet the changes of a zone's clocks exactly as cron expressions do.
+type Walls interface {
+	// NextWall returns the first time of the set at or after the given one.
+	NextWall(local int64) (int64, bool)
+	// PrevWall returns the last time of the set at or before the given one.
+	PrevWall(local int64) (int64, bool)
+}
+
+// Zoned is a set of wall times in a time zone: the instants at which it is
+// due, in UTC and whole seconds, within the local years 1970-9999. It is a
+// small immutable value; its methods do not allocate.
 type Zoned struct {
-	expr *Expr
-	loc  *time.Location
-	dst  policy
+	walls Walls
+	loc   *time.Location
+	dst   policy
 }
 
 // In places the expression in a zone; nil is UTC. Use [LoadZone] to have the
 // same zone data on every node.
 func (e *Expr) In(loc *time.Location, dst DST) Zoned {
+	if e.Elapsed() {
+		dst = DST{Gap: GapSkip, Overlap: OverlapBoth}
+	}
+	return Place(e, loc, dst)
+}
+
+// Place puts a set of wall times into a zone; nil is UTC. With [GapSkip] and
+// [OverlapBoth] it follows elapsed time.
+func Place(w Walls, loc *time.Location, dst DST) Zoned {
 	if loc == nil {
 		loc = time.UTC
 	}
-	z := Zoned{expr: e, loc: loc, dst: dst.policy()}
-	if e.Elapsed() {
-		z.dst = DST{Gap: GapSkip, Overlap: OverlapBoth}.policy()
-	}
-	return z
+	return Zoned{walls: w, loc: loc, dst: dst.policy()}
 }
 
 const (
@@ -109,7 +124,7 @@ func (z Zoned) nextIn(s segment, sec int64) (due, wall int64) {
 		}
 		due = z.nextSkipped(s, g, sec)
 	}
-	wall, ok := z.expr.nextWall(from)
+	wall, ok := z.walls.NextWall(from)
 	if !ok {
 		wall = none
 	} else {
@@ -162,7 +177,7 @@ func (z Zoned) prevIn(s segment, sec int64) (due, wall int64) {
 		}
 		due = z.prevSkipped(s, g, sec)
 	}
-	wall, ok := z.expr.prevWall(to)
+	wall, ok := z.walls.PrevWall(to)
 	if !ok {
 		return due, never
 	}
@@ -196,7 +211,7 @@ func (z Zoned) prevSkipped(s segment, g gap, sec int64) int64 {
 // date exists.
 func (z Zoned) nextInGap(g gap, from int64) (int64, bool) {
 	for {
-		w, ok := z.expr.nextWall(from)
+		w, ok := z.walls.NextWall(from)
 		if !ok || w >= g.hi {
 			return 0, false
 		}
@@ -211,7 +226,7 @@ func (z Zoned) nextInGap(g gap, from int64) (int64, bool) {
 // date exists.
 func (z Zoned) prevInGap(g gap, to int64) (int64, bool) {
 	for {
-		w, ok := z.expr.prevWall(to)
+		w, ok := z.walls.PrevWall(to)
 		if !ok || w < g.lo {
 			return 0, false
 		}
