@@ -1,0 +1,325 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/store"
+)
+
+const defaultLimit = 1000
+
+// Fire implements store.Planner.
+func (s *Store) Fire(ctx context.Context, req store.FireRequest) (store.FireResult, error) {
+	if req.Limit <= 0 {
+		req.Limit = defaultLimit
+	}
+	return write(ctx, s, func(t *tx) (store.FireResult, error) {
+		f := &firing{tx: t, req: &req, now: at(req.Now), settle: map[int64]bool{}}
+		err := f.run()
+		return f.res, err
+	})
+}
+
+// firing is one Fire under way.
+type firing struct {
+	*tx
+	req    *store.FireRequest
+	now    int64
+	due    []*dueRow
+	rows   []*newRow
+	settle map[int64]bool // schedules whose order may have changed
+	made   [len(stateCodes)]int64
+	res    store.FireResult
+}
+
+func (f *firing) run() error {
+	f.res.Now = instant(f.now)
+	if err := f.clock(); err != nil {
+		return err
+	}
+	if err := f.load(); err != nil {
+		return err
+	}
+	if len(f.due) > 0 {
+		if err := f.plan(); err != nil {
+			return err
+		}
+	}
+	return f.claim()
+}
+
+// plan has the planner decide and carries it out, but for the claims.
+func (f *firing) plan() error {
+	due := make([]store.DueSchedule, len(f.due))
+	for i, d := range f.due {
+		due[i] = d.DueSchedule
+	}
+	firings := f.req.Plan(instant(f.now), due)
+	if len(firings) > len(due) {
+		return duly.Errorf(duly.CodeInternal, "the planner answered %d firings for %d schedules", len(firings), len(due))
+	}
+	f.res.Schedules = len(firings)
+	f.res.More = f.res.More || len(firings) < len(due)
+	for i := range firings {
+		if firings[i].Schedule != due[i].Schedule {
+			return duly.Errorf(duly.CodeInternal, "the planner answered for %s where %s was asked", firings[i].Schedule, due[i].Schedule)
+		}
+		f.due[i].firing = &firings[i]
+		if next := micros(firings[i].NextDue); next != 0 && next <= f.now {
+			f.res.More = true
+		}
+	}
+	f.due = f.due[:len(firings)]
+	return f.prepare()
+}
+
+// prepare makes the rows of the new occurrences, not yet inserted.
+func (f *firing) prepare() error {
+	maker, err := f.maker(f.req.Node)
+	if err != nil {
+		return err
+	}
+	first, err := f.count(counterSeq, 0)
+	if err != nil {
+		return err
+	}
+	for _, d := range f.due {
+		busy := d.Open > len(d.firing.Merge) || d.held
+		for i := range d.firing.Occurrences {
+			occ := &d.firing.Occurrences[i]
+			r := &newRow{NewOccurrence: occ, due: d, sid: d.sid, maker: maker, state: stateCode(occ.State)}
+			if !duly.CanMove("", duly.StepFire, occ.State) {
+				return duly.Errorf(duly.CodeInternal, "the planner made %s@%s %q", d.Schedule, occ.Period, occ.State)
+			}
+			if r.lane, r.queue, err = f.lane(occ.Capability, occ.Queue); err != nil {
+				return err
+			}
+			r.wait(f.now, busy)
+			busy = busy || r.state == pending
+			first++
+			r.seq = first
+			f.rows = append(f.rows, r)
+		}
+		if len(d.firing.Merge) > 0 || d.Open > 0 {
+			f.settle[d.sid] = true
+		}
+	}
+	_, err = f.reserve(counterSeq, len(f.rows))
+	return err
+}
+
+// claim inserts what was prepared and hands out work, if it is asked to. What
+// this very call may run is inserted as running at once, if nothing else waits
+// that the claim would have to weigh it against; otherwise it is inserted as
+// pending and claimed like everything else, which comes to the same.
+func (f *firing) claim() error {
+	if f.req.Claim == nil || f.req.Claim.Max <= 0 {
+		return f.carryOut()
+	}
+	c, err := newClaiming(f.tx, f.now, f.req.Claim)
+	if err != nil {
+		return err
+	}
+	if err := c.prelude(); err != nil {
+		return err
+	}
+	ready, err := c.anyReady()
+	if err != nil {
+		return err
+	}
+	if !ready && len(f.rows) > 0 {
+		if err := c.takeNew(f.rows); err != nil {
+			return err
+		}
+	}
+	if err := f.carryOut(); err != nil {
+		return err
+	}
+	if err := c.addNew(f.rows); err != nil {
+		return err
+	}
+	if ready || c.leftOver {
+		if err := c.take(); err != nil {
+			return err
+		}
+	}
+	f.res.Claims = c.res.Claims
+	f.res.Fired = append(f.res.Fired, c.res.Missed...)
+	return nil
+}
+
+// carryOut inserts the occurrences, merges and cancels, and moves the
+// schedules on.
+func (f *firing) carryOut() error {
+	rows := f.rows
+	for _, d := range f.due {
+		n := len(d.firing.Occurrences)
+		if err := f.carryOutOne(d, rows[:n]); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	for state, n := range f.made {
+		if n != 0 {
+			if err := f.moved(-1, int64(state), n); err != nil {
+				return err
+			}
+		}
+	}
+	if len(f.due) > 0 {
+		f.event(store.TopicSchedules, f.due[0].topic(len(f.due)))
+	}
+	if len(f.rows) > 0 {
+		f.event(store.TopicOccurrences, f.due[0].topic(len(f.due)))
+	}
+	return f.settleAll(f.settle, f.now)
+}
+
+func (f *firing) carryOutOne(d *dueRow, rows []*newRow) error {
+	fired := int64(0)
+	for _, r := range rows {
+		if r.Extend {
+			extended, err := f.extend(d, r)
+			if err != nil {
+				return err
+			}
+			if extended {
+				continue
+			}
+		}
+		inserted, err := f.insert(r, d.newest, f.now)
+		if err != nil {
+			return err
+		}
+		if !inserted { // it exists; what was to wait for it must not wait for ever
+			f.settle[d.sid] = true
+			continue
+		}
+		d.newest = r.seq
+		f.made[r.state]++
+		if r.state == pending || r.state == running {
+			fired++
+		} else {
+			f.skip(d.sid, r.Reason, r.count())
+		}
+		f.res.Fired = append(f.res.Fired, store.Fired{
+			Seq: r.seq, Schedule: d.Schedule, Period: r.Period, Due: r.Due, State: r.State, Reason: r.Reason, Count: int(r.count()),
+		})
+	}
+	if err := f.merge(d, rows); err != nil {
+		return err
+	}
+	for _, seq := range d.firing.Cancel {
+		if _, err := f.exec("UPDATE occurrences SET cancelled = ? WHERE seq = ? AND state = 1 AND cancelled IS NULL", "replaced by a later occurrence", seq); err != nil {
+			return err
+		}
+	}
+	return f.move(d, fired)
+}
+
+// merge ends the waiting occurrences that the last new one takes over.
+func (f *firing) merge(d *dueRow, rows []*newRow) error {
+	if len(d.firing.Merge) == 0 || len(rows) == 0 || rows[len(rows)-1].existed {
+		return nil
+	}
+	into := rows[len(rows)-1].Period
+	for _, seq := range d.firing.Merge {
+		n, err := f.exec(`UPDATE occurrences SET state = 6, waiting = NULL, merged_into = ?, finished_at = ?, reason = ?
+			WHERE seq = ? AND sid = ? AND state = 0 AND attempt = 0`, into, f.now, "covered by "+into, seq, d.sid)
+		if err != nil {
+			return err
+		}
+		if err := f.moved(pending, merged, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// move writes where the schedule stands now.
+func (f *firing) move(d *dueRow, fired int64) error {
+	next := opt(micros(d.firing.NextDue))
+	_, err := f.exec("UPDATE schedules SET cursor = ?, next_due = ?, fired = fired + ?, newest = ? WHERE sid = ?",
+		micros(d.firing.Cursor), next, fired, opt(d.newest), d.sid)
+	if err != nil || d.Resume == nil {
+		return err
+	}
+	if d.firing.ResumeDone {
+		_, err = f.exec("UPDATE schedules SET resume_from = NULL, resume_to = NULL, resume_by = NULL, resume_policy = NULL WHERE sid = ?", d.sid)
+	}
+	return err
+}
+
+// clock sets schedules and leases back after the store's clock was.
+func (f *firing) clock() error {
+	mark, err := f.count(counterMark, 0)
+	if err != nil {
+		return err
+	}
+	back := mark - f.now
+	if back <= store.ClockTolerance.Microseconds() {
+		return nil
+	}
+	f.res.ClockSetBack = span(back)
+	for _, step := range []string{
+		`UPDATE schedules SET cursor = ?1, next_due = CASE WHEN paused_at IS NULL THEN ?1 ELSE next_due END,
+			paused_at = min(paused_at, ?1), resume_from = min(resume_from, ?1), resume_to = min(resume_to, ?1)
+			WHERE cursor > ?1 AND removed_at IS NULL`,
+		"UPDATE occurrences SET lease_until = ?1 + lease WHERE state = 1 AND lease_until > ?1 + lease",
+		"UPDATE leases SET until = ?1 + ttl WHERE until > ?1 + ttl",
+		"UPDATE waiters SET until = ?1 + wait WHERE until > ?1 + wait",
+		"UPDATE nodes SET until = ?1 + ttl WHERE ended IS NULL AND until > ?1 + ttl",
+	} {
+		if _, err := f.exec(step, f.now); err != nil {
+			return err
+		}
+	}
+	_, err = f.count(counterMark, f.now-mark)
+	return err
+}
+
+// topic names a schedule in an event about n of them.
+func (d *dueRow) topic(n int) string {
+	if n == 1 {
+		return d.Schedule
+	}
+	return ""
+}
+
+// dueRow is a schedule that is due, on its way through a firing.
+type dueRow struct {
+	store.DueSchedule
+	sid          int64
+	newest       int64
+	held         bool
+	wants        int64
+	revisionFrom int64
+	firing       *store.Firing
+}
+
+// count of the periods that a row stands for.
+func (r *newRow) count() int64 { return max(1, int64(r.Count)) }
+
+// wait says what a new occurrence waits for. busy: another one of its schedule
+// is open, or holds it.
+func (r *newRow) wait(now int64, busy bool) {
+	switch {
+	case r.state != pending:
+	case busy && r.Serial:
+		r.waiting = waitEarlier
+	case micros(r.NotBefore) > now:
+		r.waiting = waitTime
+	default:
+		r.waiting = waitSlot
+	}
+}
+
+// leaseOf is how long ownership lasts.
+func (r *newRow) leaseOf() time.Duration {
+	if r.Lease <= 0 {
+		return duly.DefaultLease.Std()
+	}
+	return r.Lease
+}

@@ -1,0 +1,182 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/store"
+)
+
+// Insert implements store.Operator.
+func (s *Store) Insert(ctx context.Context, req store.InsertRequest) ([]store.Inserted, error) {
+	for i := range req.Occurrences {
+		if o := &req.Occurrences[i]; !duly.CanMove("", duly.StepInsert, o.State) {
+			return nil, duly.Invalid("state", "a person asks for occurrences that are pending, not %q", o.State)
+		}
+	}
+	return write(ctx, s, func(t *tx) ([]store.Inserted, error) {
+		in := &inserting{endings: newEndings(t, at(req.Now)), req: &req}
+		return in.run()
+	})
+}
+
+type inserting struct {
+	*endings
+	req           *store.InsertRequest
+	sched         *sched
+	made, retried []string
+}
+
+func (in *inserting) run() (res []store.Inserted, err error) {
+	if in.sched, err = in.existing(bg, in.req.Schedule); err != nil {
+		return nil, err
+	}
+	if in.req.Once != "" {
+		if res, err = in.before(); err != nil || res != nil {
+			return res, err
+		}
+	}
+	newest := in.sched.newest
+	for i := range in.req.Occurrences {
+		one, err := in.occurrence(&in.req.Occurrences[i])
+		if err != nil {
+			return nil, err
+		}
+		res = append(res, one)
+	}
+	if in.req.DryRun {
+		return res, nil
+	}
+	if newest != in.sched.newest {
+		if _, err := in.exec("UPDATE schedules SET newest = ? WHERE sid = ?", in.sched.newest, in.sched.sid); err != nil {
+			return nil, err
+		}
+	}
+	if err := in.remember(res); err != nil {
+		return nil, err
+	}
+	return res, in.close()
+}
+
+// before answers with what a request of the same key made.
+func (in *inserting) before() (res []store.Inserted, err error) {
+	var made string
+	found, err := in.tx.one(bg, "SELECT made FROM once WHERE sid = ? AND key = ?", []any{in.sched.sid, in.req.Once}, func(r row) { made = r.str(0) })
+	if err != nil || !found {
+		return nil, err
+	}
+	var seqs []int64
+	if err := json.Unmarshal([]byte(made), &seqs); err != nil {
+		return nil, err
+	}
+	all, err := in.occs(seqs)
+	if err != nil {
+		return nil, err
+	}
+	res = []store.Inserted{}
+	for _, seq := range seqs {
+		if o := all[seq]; o != nil {
+			res = append(res, store.Inserted{ID: o.id(), Seq: o.seq, State: stateCodes[o.state], Existing: true})
+		}
+	}
+	return res, nil
+}
+
+// occurrence makes an occurrence, or answers with the one that there is.
+func (in *inserting) occurrence(occ *store.NewOccurrence) (res store.Inserted, err error) {
+	res.ID = duly.OccurrenceID(in.req.Schedule, occ.Period)
+	there, err := in.find(occ.Period)
+	if err != nil {
+		return res, err
+	}
+	if there != nil {
+		res.Seq, res.State, res.Existing = there.seq, stateCodes[there.state], true
+		if !slices.Contains(in.req.Retry, res.State) || !duly.CanMove(res.State, duly.StepRetry, duly.Pending) {
+			return res, nil
+		}
+		res.Retried = true
+		if in.req.DryRun {
+			return res, nil
+		}
+		in.retried = append(in.retried, res.ID)
+		return res, in.sendBack(there)
+	}
+	res.State = duly.Pending
+	if in.req.DryRun {
+		return res, nil
+	}
+	r := &newRow{NewOccurrence: occ, sid: in.sched.sid, state: pending, payload: string(in.req.Payload)}
+	if r.lane, r.queue, err = in.lane(occ.Capability, occ.Queue); err != nil {
+		return res, err
+	}
+	if r.seq, err = in.reserve(counterSeq, 1); err != nil {
+		return res, err
+	}
+	r.wait(in.now, true) // until it is settled, where it is serial
+	inserted, err := in.insert(r, in.sched.newest, in.now)
+	if err != nil {
+		return res, err
+	}
+	if !inserted {
+		return res, duly.Errorf(duly.CodeInternal, "%s was not there and cannot be made", res.ID)
+	}
+	in.sched.newest, res.Seq = r.seq, r.seq
+	in.made = append(in.made, res.ID)
+	in.settle[in.sched.sid] = true
+	in.told(in.req.Schedule)
+	return res, in.moved(-1, pending, 1)
+}
+
+func (in *inserting) find(period string) (o *occ, err error) {
+	_, err = in.tx.one(bg, selectOcc+"WHERE o.period = ? AND o.sid = ?", []any{period, in.sched.sid}, func(r row) { o = readOcc(r) })
+	return o, err
+}
+
+// sendBack is a retry that a backfill asks for.
+func (in *inserting) sendBack(o *occ) error {
+	if _, err := in.exec(sendBack, waitingAgain(o), because("retried by", in.req.By, in.req.Why), o.seq); err != nil {
+		return err
+	}
+	in.moves[[2]int64{o.state, pending}]++
+	in.settle[o.sid] = true
+	in.told(o.schedule)
+	return in.hold(o, false)
+}
+
+// remember leaves the audit row and the request's key.
+func (in *inserting) remember(res []store.Inserted) error {
+	if len(in.made)+len(in.retried) > 0 {
+		object, action := "schedule/"+in.req.Schedule, "insert"
+		if len(res) > 0 {
+			action = string(in.req.Occurrences[0].Origin)
+		}
+		if len(res) == 1 {
+			object = "occurrence/" + res[0].ID
+		}
+		after, err := json.Marshal(struct {
+			Made    []string `json:"made,omitempty"`
+			Retried []string `json:"retried,omitempty"`
+		}{in.made, in.retried})
+		if err != nil {
+			return err
+		}
+		if err := in.audit(in.now, in.req.By, action, object, in.req.Why, nil, after); err != nil {
+			return err
+		}
+	}
+	if in.req.Once == "" {
+		return nil
+	}
+	seqs := make([]int64, len(res))
+	for i, r := range res {
+		seqs[i] = r.Seq
+	}
+	made, err := json.Marshal(seqs)
+	if err != nil {
+		return err
+	}
+	_, err = in.exec("INSERT INTO once (sid, key, made, created_at) VALUES (?, ?, ?, ?)", in.sched.sid, in.req.Once, string(made), in.now)
+	return err
+}

@@ -1,0 +1,133 @@
+package sqlite
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/duly-dev/duly/store"
+)
+
+// events are what a transaction did, merged: a schedule's name where there was
+// one of a topic, none where there were more.
+type events map[store.Topic]string
+
+func (e *events) add(topic store.Topic, schedule string) {
+	if *e == nil {
+		*e = events{}
+	}
+	if had, ok := (*e)[topic]; ok && had != schedule {
+		schedule = ""
+	}
+	(*e)[topic] = schedule
+}
+
+// watchers are those who want to be woken.
+type watchers struct {
+	mu     sync.Mutex
+	list   map[*mailbox]bool
+	ticker *time.Ticker // runs while somebody watches
+	closed bool
+}
+
+// mailbox collects events for one watcher until it takes them.
+type mailbox struct {
+	mu     sync.Mutex
+	events events
+	filled chan struct{}
+	gone   chan struct{} // closed with the store
+}
+
+// Watch implements store.Store. What this process does is told right after its
+// commit; what others do is noticed by looking at the file's version every
+// poll interval.
+func (s *Store) Watch(ctx context.Context, notify func(store.Event)) error {
+	m := &mailbox{filled: make(chan struct{}, 1), gone: make(chan struct{})}
+	if !s.watchers.join(m, s.cfg.poll) {
+		return errClosed
+	}
+	if s.writer != nil {
+		signal(s.writer.wake) // it learns that there is something to look for
+	}
+	defer s.watchers.leave(m)
+	for {
+		select {
+		case <-ctx.Done():
+			return s.classify(ctx.Err())
+		case <-m.gone:
+			return errClosed
+		case <-m.filled:
+		}
+		m.mu.Lock()
+		taken := m.events
+		m.events = nil
+		m.mu.Unlock()
+		for topic, schedule := range taken {
+			notify(store.Event{Topic: topic, Schedule: schedule})
+		}
+	}
+}
+
+func (w *watchers) join(m *mailbox, poll time.Duration) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return false
+	}
+	if w.list == nil {
+		w.list = map[*mailbox]bool{}
+	}
+	w.list[m] = true
+	if w.ticker == nil && poll > 0 {
+		w.ticker = time.NewTicker(poll)
+	}
+	return true
+}
+
+func (w *watchers) leave(m *mailbox) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.list, m)
+	if len(w.list) == 0 && w.ticker != nil {
+		w.ticker.Stop()
+		w.ticker = nil
+	}
+}
+
+// poll is what the writer waits for to look for changes by others; nil, which
+// never comes, while nobody watches.
+func (w *watchers) poll() <-chan time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ticker == nil {
+		return nil
+	}
+	return w.ticker.C
+}
+
+func (w *watchers) publish(e events) {
+	if len(e) == 0 {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for m := range w.list {
+		m.mu.Lock()
+		for topic, schedule := range e {
+			m.events.add(topic, schedule)
+		}
+		m.mu.Unlock()
+		signal(m.filled)
+	}
+}
+
+func (w *watchers) changedElsewhere() { w.publish(events{store.TopicAny: ""}) }
+
+func (w *watchers) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
+	for m := range w.list {
+		close(m.gone)
+	}
+}
