@@ -37,8 +37,8 @@ var _ store.Store = (*Store)(nil)
 
 // Open opens the file that a URL names, and makes or migrates it unless opt
 // says otherwise. The parameters of a URL are described in url.go. Errors have
-// the code invalid where the file cannot be used as it is, unavailable where
-// trying again may help.
+// the code not_found where the file does not exist and may not be made, invalid
+// where it cannot be used as it is, unavailable where trying again may help.
 func Open(ctx context.Context, url string, opt store.Options) (*Store, error) {
 	cfg, err := parse(url)
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *Store) inspect(opt store.Options) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return duly.Invalid("store", "%v", err)
 	case opt.ReadOnly || opt.NoMigrate:
-		return duly.Invalid("store", "%s does not exist", s.cfg.path)
+		return &duly.Error{Code: duly.CodeNotFound, Field: "store", Message: s.cfg.path + " does not exist"}
 	}
 	dir := filepath.Dir(s.cfg.path)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
