@@ -156,8 +156,8 @@ type NewOccurrence struct {
 	Origin        duly.Origin
 	NotBefore     time.Time // zero: at once
 	StartBy       time.Time // zero: no deadline
-	Revision      int64
-	Definition    int64
+	Revision      int64     // 0: the newest (Insert only)
+	Definition    int64     // 0: the revision's (Insert only)
 	// Extend continues the schedule's newest occurrence where that has the
 	// same State and Reason and stands for a run of periods: its Count grows,
 	// and the end of its period, "first..last", and its Due move.

@@ -40,7 +40,8 @@ func (in *inserting) run() (res []store.Inserted, err error) {
 	}
 	newest := in.sched.newest
 	for i := range in.req.Occurrences {
-		one, err := in.occurrence(&in.req.Occurrences[i])
+		occ := in.req.Occurrences[i] // a copy: the request is the caller's
+		one, err := in.occurrence(&occ)
 		if err != nil {
 			return nil, err
 		}
@@ -107,6 +108,9 @@ func (in *inserting) occurrence(occ *store.NewOccurrence) (res store.Inserted, e
 	if in.req.DryRun {
 		return res, nil
 	}
+	if err := in.revision(occ); err != nil {
+		return res, err
+	}
 	r := &newRow{NewOccurrence: occ, sid: in.sched.sid, state: pending, payload: string(in.req.Payload)}
 	if r.lane, r.queue, err = in.lane(occ.Capability, occ.Queue); err != nil {
 		return res, err
@@ -127,6 +131,22 @@ func (in *inserting) occurrence(occ *store.NewOccurrence) (res store.Inserted, e
 	in.settle[in.sched.sid] = true
 	in.told(in.req.Schedule)
 	return res, in.moved(-1, pending, 1)
+}
+
+// revision fills in what the request leaves open: the newest revision, and the
+// definition of a revision.
+func (in *inserting) revision(occ *store.NewOccurrence) error {
+	if occ.Revision == 0 {
+		occ.Revision = in.sched.revision
+	}
+	if occ.Definition != 0 {
+		return nil
+	}
+	found, err := in.tx.one(bg, "SELECT definition FROM revisions WHERE sid = ? AND number = ?", []any{in.sched.sid, occ.Revision}, func(r row) { occ.Definition = r.int(0) })
+	if err == nil && !found {
+		err = duly.Errorf(duly.CodeInvalid, "schedule %s has no revision %d", in.req.Schedule, occ.Revision)
+	}
+	return err
 }
 
 func (in *inserting) find(period string) (o *occ, err error) {

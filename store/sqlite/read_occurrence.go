@@ -15,7 +15,9 @@ const occurrenceColumns = `o.seq, s.id, o.period, o.due, o.state, o.waiting, o.o
 	m.name, m.tzdata, o.created_at, o.finished_at, o.covers, o.count, o.reason, o.merged_into,
 	o.attempt, o.token, h.name, o.started_at, o.ended_at, o.lease_until, o.outcome, o.late, o.created, o.reused`
 
-const occurrenceJoins = ` JOIN schedules s ON s.sid = o.sid LEFT JOIN queues q ON q.queue = o.queue
+// CROSS JOIN keeps SQLite from turning the loops round: lists come in the order
+// of what stands before.
+const occurrenceJoins = ` CROSS JOIN schedules s ON s.sid = o.sid LEFT JOIN queues q ON q.queue = o.queue
 	LEFT JOIN makers m ON m.maker = o.maker LEFT JOIN makers h ON h.maker = o.holder`
 
 func readOccurrence(r row) duly.Occurrence {
@@ -189,7 +191,7 @@ func occurrencesQuery(f store.OccurrenceFilter, page store.Page, n int) (string,
 		with = `WITH RECURSIVE chain (seq, prev) AS (
 			SELECT o.seq, o.prev FROM schedules s JOIN occurrences o ON o.seq = s.newest WHERE s.id = ?
 			UNION ALL SELECT o.seq, o.prev FROM chain JOIN occurrences o ON o.seq = chain.prev) `
-		from = "chain JOIN occurrences o ON o.seq = chain.seq"
+		from = "chain CROSS JOIN occurrences o ON o.seq = chain.seq"
 		where.args = append(where.args, f.Schedule)
 	case all(duly.State.NeedsAttention):
 		from = "occurrences o INDEXED BY occurrences_attention"

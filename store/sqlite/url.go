@@ -21,7 +21,9 @@ type config struct {
 
 // parse reads sqlite:PATH?name=value&…:
 //
-//	synchronous     full (default: an acknowledged write survives power loss), normal
+//	synchronous     full (default: an acknowledged write survives power loss),
+//	                normal (it survives a crash of the process, and the file stays sound),
+//	                off (for tests: a crash of the machine may damage the file)
 //	busy_timeout    how long to wait for another process (default 5s)
 //	poll            how often to look for changes by other processes while
 //	                somebody watches (default 25ms; 0: never)
@@ -57,8 +59,8 @@ func parse(raw string) (config, error) {
 func (cfg *config) set(name, value string) error {
 	switch name {
 	case "synchronous":
-		if value != "full" && value != "normal" {
-			return duly.Invalid("store", "synchronous is %q; it must be full or normal", value)
+		if value != "full" && value != "normal" && value != "off" {
+			return duly.Invalid("store", "synchronous is %q; it must be full, normal or off", value)
 		}
 		cfg.synchronous = value
 	case "busy_timeout", "poll":
