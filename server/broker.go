@@ -150,11 +150,15 @@ func (b *broker) serve() {
 			return
 		}
 		timer.Reset(next)
-		select {
-		case <-sub.wake:
-			sub.take()
-		case <-b.changed:
-		case <-timer.C:
+		for waits := true; waits; {
+			select {
+			case <-sub.wake:
+				waits = !sub.takeAny(store.TopicOccurrences)
+			case <-b.changed:
+				waits = false
+			case <-timer.C:
+				waits = false
+			}
 		}
 	}
 }

@@ -130,3 +130,13 @@ func (s *subscriber) take() []store.Event {
 	s.pending = nil
 	return events
 }
+
+// takeAny takes the events, and reports whether one may be about a topic.
+func (s *subscriber) takeAny(topic store.Topic) bool {
+	for _, e := range s.take() {
+		if e.Topic == topic || e.Topic == store.TopicAny {
+			return true
+		}
+	}
+	return false
+}

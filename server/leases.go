@@ -95,11 +95,12 @@ func (s *Server) awaitLease(ctx context.Context, req store.AcquireRequest, wait 
 	defer over.Stop()
 	again := time.NewTicker(askAgain)
 	defer again.Stop()
-	for {
-		// Asked once more after subscribing, so that no release falls between.
-		lease, err = s.store.Acquire(ctx, req)
-		if duly.CodeOf(err) != duly.CodeConflict {
-			return lease, err
+	for ask := true; ; { // first of all once more: a release may have come before the subscription
+		if ask {
+			lease, err = s.store.Acquire(ctx, req)
+			if duly.CodeOf(err) != duly.CodeConflict {
+				return lease, err
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -109,8 +110,9 @@ func (s *Server) awaitLease(ctx context.Context, req store.AcquireRequest, wait 
 		case <-over.C:
 			return lease, err
 		case <-again.C:
+			ask = true
 		case <-sub.wake:
-			sub.take()
+			ask = sub.takeAny(store.TopicLeases)
 		}
 	}
 }

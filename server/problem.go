@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
 
 	"github.com/duly-dev/duly"
 	"github.com/duly-dev/duly/api"
@@ -109,7 +110,7 @@ func (s *Server) describe(ctx huma.Context, _ string, v any) (any, error) {
 	p := api.Problem{Status: m.Status, Code: api.CodeOfStatus(m.Status), Detail: m.Detail}
 	for _, e := range m.Errors {
 		if e != nil {
-			p.Errors = append(p.Errors, api.ProblemError{Location: e.Location, Message: e.Message})
+			p.Errors = append(p.Errors, atField(e.Location, e.Message))
 		}
 	}
 	if m.Status >= http.StatusInternalServerError {
@@ -124,6 +125,18 @@ func (s *Server) describe(ctx huma.Context, _ string, v any) (any, error) {
 		}
 	}
 	return complete(ctx.Context(), p), nil
+}
+
+// atField places the error of a missing field at that field; huma places it at
+// what lacks the field.
+func atField(location, message string) api.ProblemError {
+	before, after, _ := strings.Cut(validation.MsgExpectedRequiredProperty, "%s")
+	if rest, found := strings.CutPrefix(message, before); found {
+		if name, found := strings.CutSuffix(rest, after); found {
+			return api.ProblemError{Location: dotted(location, name), Message: "is missing"}
+		}
+	}
+	return api.ProblemError{Location: location, Message: message}
 }
 
 // writeProblem answers where no operation is at hand.
