@@ -30,7 +30,7 @@ func (d *decision) catchUp(st stretch) bool {
 	if !ok {
 		return true
 	}
-	if st.paused == "" && d.onTime(first.At) {
+	if st.paused == "" && d.onTime(first) {
 		st.policy = "" // nothing to catch up
 		return d.make(st, st.from)
 	}

@@ -66,19 +66,19 @@ func (l timeline) next(after time.Time) time.Time {
 	return time.Time{}
 }
 
-// first returns the first due in a span.
-func (l timeline) first(from, to time.Time) (due, bool) {
+// first returns the first instant in a span at which something was due.
+func (l timeline) first(from, to time.Time) (time.Time, bool) {
 	for i := range l {
 		seg := &l[i]
 		lo, hi := later(from, seg.from), earlier(to, seg.to)
 		if !lo.Before(hi) {
 			continue
 		}
-		if d, ok := seg.seq.Next(lo); ok && !d.At.After(hi) {
-			return due{d, seg}, true
+		if at, ok := seg.seq.NextAt(lo); ok && !at.After(hi) {
+			return at, true
 		}
 	}
-	return due{}, false
+	return time.Time{}, false
 }
 
 // each calls visit with the dues in a span, in order, until it answers false.
