@@ -22,10 +22,22 @@ type newRow struct {
 	existed     bool
 }
 
+const (
+	insertHead = `INSERT INTO occurrences (seq, sid, period, due, state, origin, revision, definition, lane, priority, lease, serial, prev,
+		interval_start, maker, created_at, attempt, tries`
+	insertTail = ` ON CONFLICT (period, sid) DO NOTHING`
+	// insertRunning is for what is claimed at once and has nothing out of the
+	// ordinary; insertAny for everything.
+	insertRunning = insertHead + `, token, holder, started_at, lease_until)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)` + insertTail
+	insertAny = insertHead + `, token, holder, started_at, lease_until, waiting, queue, not_before, start_by, finished_at, covers, count, reason, payload)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)` + insertTail
+)
+
 // insert makes an occurrence; it answers false where schedule@period exists.
 func (t *tx) insert(r *newRow, prev, now int64) (bool, error) {
 	var attempt int64
-	var token, holder, startedAt, leaseUntil, waiting, finishedAt any
+	var token, holder, startedAt, leaseUntil, waiting, finishedAt, coversList, count any
 	lease := r.leaseOf().Microseconds()
 	switch r.state {
 	case running:
@@ -35,19 +47,22 @@ func (t *tx) insert(r *newRow, prev, now int64) (bool, error) {
 	default:
 		finishedAt = now
 	}
-	var coversList, count any
 	if len(r.Covers) > 1 || len(r.Covers) == 1 && r.Covers[0] != r.Period {
 		coversList = list(r.Covers)
 	}
 	if r.Count > 1 {
 		count = r.Count
 	}
-	n, err := t.exec(`INSERT INTO occurrences (seq, sid, period, due, state, waiting, origin, revision, definition, lane, queue, priority, lease, serial, prev,
-			interval_start, not_before, start_by, maker, created_at, finished_at, attempt, tries, token, holder, started_at, lease_until, covers, count, reason, payload)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (period, sid) DO NOTHING`,
-		r.seq, r.sid, r.Period, micros(r.Due), r.state, waiting, originCode(r.Origin), r.Revision, r.Definition, r.lane, opt(r.queue),
-		r.Priority, lease, r.Serial, opt(prev), opt(micros(r.IntervalStart)), opt(micros(r.NotBefore)), opt(micros(r.StartBy)), opt(r.maker), now, finishedAt,
-		attempt, attempt, token, holder, startedAt, leaseUntil, coversList, count, opt(r.Reason), opt(r.payload))
+	args := []any{
+		r.seq, r.sid, r.Period, micros(r.Due), r.state, originCode(r.Origin), r.Revision, r.Definition, r.lane, r.Priority, lease, r.Serial, opt(prev),
+		opt(micros(r.IntervalStart)), opt(r.maker), now, attempt, attempt, token, holder, startedAt, leaseUntil,
+	}
+	query := insertRunning
+	if r.state != running || r.queue != 0 || coversList != nil || r.Reason != "" || r.payload != "" || !r.StartBy.IsZero() || !r.NotBefore.IsZero() {
+		query = insertAny
+		args = append(args, waiting, opt(r.queue), opt(micros(r.NotBefore)), opt(micros(r.StartBy)), finishedAt, coversList, count, opt(r.Reason), opt(r.payload))
+	}
+	n, err := t.exec(query, args...)
 	r.existed = n == 0
 	return n > 0, err
 }

@@ -57,9 +57,7 @@ func (s *Store) Resolve(ctx context.Context, occurrence string, to duly.State, b
 		if _, err := e.exec("UPDATE occurrences SET state = 2, finished_at = ?, reason = ? WHERE seq = ?", e.now, reason, o.seq); err != nil {
 			return err
 		}
-		if _, err := e.exec("INSERT INTO successes VALUES (?, ?) ON CONFLICT DO UPDATE SET at = max(at, excluded.at)", o.sid, e.now); err != nil {
-			return err
-		}
+		e.succeeded = append(e.succeeded, o.sid)
 		return e.operated(o, succeeded, by, why, "resolve")
 	})
 }
