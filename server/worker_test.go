@@ -178,7 +178,7 @@ func TestManyWaitingWorkersShareTheWork(t *testing.T) {
 	// One that can do something else must neither get any of it nor hold it up.
 	other := make(chan api.ClaimResult, 1)
 	go func() {
-		res, err := b.Claim(b.ctx, api.ClaimRequest{Node: node, Capabilities: []string{"handler:other"}, Wait: duly.Duration(2 * time.Second)})
+		res, err := b.Claim(b.ctx, api.ClaimRequest{Node: node, Capabilities: []string{"handler:other"}, Wait: duly.Duration(time.Second)})
 		if err != nil {
 			t.Error(err)
 		}
@@ -248,12 +248,12 @@ func TestWorkThatNobodyHearsOfGoesBackUncounted(t *testing.T) {
 	b.trigger(t, "a")
 	// A client that is gone by the time its claim is made.
 	ctx, cancel := context.WithCancel(b.ctx)
-	gone := &leaving{Store: b.store, left: cancel}
+	gone := &leaving{Store: b.store, left: cancel, finished: make(chan struct{}, 1)}
 	other := serve(t, gone)
 	if _, err := other.Claim(ctx, api.ClaimRequest{Node: node, Capabilities: []string{"handler:work"}}); err == nil {
 		t.Fatal("the client was answered")
 	}
-	<-gone.finished()
+	<-gone.finished
 	c := b.claimOne(t, node)
 	if c.Attempt != 2 || c.Tries != 1 {
 		t.Errorf("afterwards it is attempt %d, try %d", c.Attempt, c.Tries)
@@ -263,15 +263,8 @@ func TestWorkThatNobodyHearsOfGoesBackUncounted(t *testing.T) {
 // leaving is a real store whose client goes away while it claims.
 type leaving struct {
 	store.Store
-	left context.CancelFunc
-	done chan struct{}
-}
-
-func (l *leaving) finished() chan struct{} {
-	if l.done == nil {
-		l.done = make(chan struct{}, 1)
-	}
-	return l.done
+	left     context.CancelFunc
+	finished chan struct{}
 }
 
 func (l *leaving) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
@@ -283,7 +276,7 @@ func (l *leaving) Claim(ctx context.Context, req store.ClaimRequest) (store.Clai
 
 func (l *leaving) Finish(ctx context.Context, node int64, reports []store.Report) ([]store.Finished, error) {
 	res, err := l.Store.Finish(ctx, node, reports)
-	l.done <- struct{}{}
+	l.finished <- struct{}{}
 	return res, err
 }
 
