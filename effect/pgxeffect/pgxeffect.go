@@ -1,0 +1,77 @@
+package pgxeffect
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/effect"
+	"github.com/duly-dev/duly/internal/sqldb"
+)
+
+// Tx hands an open transaction over to effect.Once, effect.Batch and
+// fence.Check.
+func Tx(tx pgx.Tx) effect.Tx { return pgxTx{tx} }
+
+// Beginner begins transactions: a *pgxpool.Pool, or a *pgx.Conn that nobody else
+// uses meanwhile.
+type Beginner interface {
+	BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
+}
+
+// DB hands a pool over to effect.Do, effect.DoBatch, effect.External and the
+// like.
+func DB(db Beginner) effect.DB[pgx.Tx] { return pgxDB{db} }
+
+type pgxTx struct{ tx pgx.Tx }
+
+func (t pgxTx) Dialect() sqldb.Dialect { return sqldb.Postgres }
+
+func (t pgxTx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	if t.tx == nil {
+		return 0, duly.Invalid("tx", "is missing")
+	}
+	tag, err := t.tx.Exec(ctx, sqldb.Postgres.Rebind(query), args...)
+	return tag.RowsAffected(), err
+}
+
+func (t pgxTx) Query(ctx context.Context, query string, args []any, each func(sqldb.Row) error) error {
+	if t.tx == nil {
+		return duly.Invalid("tx", "is missing")
+	}
+	rows, err := t.tx.Query(ctx, sqldb.Postgres.Rebind(query), args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+type pgxDB struct{ db Beginner }
+
+func (d pgxDB) Dialect() sqldb.Dialect { return sqldb.Postgres }
+
+func (d pgxDB) Begin(ctx context.Context) (sqldb.Session[pgx.Tx], error) {
+	if d.db == nil {
+		return sqldb.Session[pgx.Tx]{}, duly.Invalid("db", "is missing")
+	}
+	tx, err := d.db.BeginTx(ctx, pgx.TxOptions{})
+	if err != nil {
+		return sqldb.Session[pgx.Tx]{}, err
+	}
+	commit := func(ctx context.Context) error {
+		err := tx.Commit(ctx)
+		if errors.Is(err, pgx.ErrTxCommitRollback) {
+			return duly.Errorf(duly.CodeInvalid, "the transaction was rolled back: an error in it was passed over: %w", err)
+		}
+		return err
+	}
+	return sqldb.Session[pgx.Tx]{Tx: Tx(tx), Native: tx, Commit: commit, Rollback: tx.Rollback}, nil
+}

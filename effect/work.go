@@ -1,0 +1,136 @@
+package effect
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"slices"
+
+	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/fence"
+	"github.com/duly-dev/duly/internal/sqldb"
+)
+
+// ErrStale is fence.ErrStale: this attempt has lost its ownership.
+var ErrStale = fence.ErrStale
+
+// maxKey is how long a business key may be, in bytes.
+const maxKey = 4096
+
+type unownedKey struct{}
+
+// Unowned says that code without a grant may cause effects under the returned
+// context: a request handler, a script, a test. Their business keys count all
+// the same, but no fence guards them. A grant that the context carries stays in
+// force.
+func Unowned(ctx context.Context) context.Context {
+	return context.WithValue(ctx, unownedKey{}, true)
+}
+
+// work is who works, in one call of this package.
+type work struct {
+	grant duly.Grant
+	owned bool
+	// claim names this try in the rows that it makes, and earlier the tries
+	// before it: where the answer to a commit was lost, one of those has made
+	// what this one finds.
+	claim   []byte
+	earlier [][]byte
+}
+
+// again begins another try.
+func (w *work) again() {
+	if w.claim != nil {
+		w.earlier = append(w.earlier, w.claim)
+	}
+	w.claim = make([]byte, 16)
+	rand.Read(w.claim) // never fails
+}
+
+// made reports whether this call has made a row, in whichever try.
+func (w *work) made(claim []byte) bool {
+	return bytes.Equal(claim, w.claim) || slices.ContainsFunc(w.earlier, func(c []byte) bool { return bytes.Equal(c, claim) })
+}
+
+// begin finds out who works. Whoever has neither a grant nor said that it needs
+// none has probably passed the wrong context.
+func begin(ctx context.Context) (*work, error) {
+	grant, ok := duly.GrantFrom(ctx)
+	w := &work{grant: grant, owned: ok && grant.Resource != ""}
+	w.again()
+	if unowned, _ := ctx.Value(unownedKey{}).(bool); !w.owned && !unowned {
+		return nil, duly.Invalid("ctx", "carries no grant, so nothing fences this effect: pass the handler's context on, or effect.Unowned(ctx) where no lease owns this code")
+	}
+	if n := len(sqldb.Printable(grant.Occurrence)); n > maxColumn {
+		return nil, duly.Invalid("grant.occurrence", "is %d bytes long; at most %d are allowed", n, maxColumn)
+	}
+	if n := len(sqldb.Printable(grant.Resource)); n > maxColumn {
+		return nil, duly.Invalid("grant.resource", "is %d bytes long; at most %d are allowed", n, maxColumn)
+	}
+	return w, nil
+}
+
+// maxColumn is what the narrow columns of the ledger hold.
+const maxColumn = 700
+
+// fence raises the resource's token, and holds it until the transaction ends.
+func (w *work) fence(ctx context.Context, tx Tx) error {
+	if !w.owned {
+		return nil
+	}
+	return fence.Check(ctx, tx, w.grant.Resource, w.grant.Token)
+}
+
+func (w *work) record(key string, reused bool, result json.RawMessage) {
+	if w.grant.Record != nil {
+		w.grant.Record(key, reused, result)
+	}
+}
+
+// effect is one business key.
+type effect struct {
+	key string
+	id  []byte
+}
+
+func newEffect(key string) (effect, error) {
+	switch {
+	case key == "":
+		return effect{}, duly.Invalid("key", "is missing: a business key names the effect, such as \"invoice/42/2026-11\"")
+	case len(key) > maxKey:
+		return effect{}, duly.Invalid("key", "is %d bytes long; at most %d are allowed", len(key), maxKey)
+	}
+	return effect{key: key, id: sqldb.Digest(key)}, nil
+}
+
+// name is the key in messages: readable and short.
+func (e effect) name() string {
+	name := sqldb.Printable(e.key)
+	if len(name) > 100 {
+		name = name[:100] + "…"
+	}
+	return "effect " + name
+}
+
+type scopeKey struct{}
+
+// scope is the keys whose functions are being called, innermost first.
+type scope struct {
+	keys  map[string]bool
+	outer *scope
+}
+
+// enter makes the context of the function for some keys. In it, the same effect
+// again can only be a mistake, and would wait for itself.
+func enter(ctx context.Context, keys map[string]bool) (context.Context, error) {
+	outer, _ := ctx.Value(scopeKey{}).(*scope)
+	for s := outer; s != nil; s = s.outer {
+		for key := range keys {
+			if s.keys[key] {
+				return nil, duly.Errorf(duly.CodeConflict, "%s is asked for inside its own function", effect{key: key}.name())
+			}
+		}
+	}
+	return context.WithValue(ctx, scopeKey{}, &scope{keys, outer}), nil
+}
