@@ -28,6 +28,11 @@ var imports = map[string][]string{
 	"target/exec":       {".", "target"},
 	"target/http":       {".", "target"},
 	"lease":             {".", "store"},
+	"internal/sqldb":    {"."},
+	"internal/sqltest":  {},
+	"fence":             {".", "internal/sqldb"},
+	"effect":            {".", "fence", "internal/sqldb"},
+	"effect/pgxeffect":  {".", "effect", "internal/sqldb"},
 	"control":           {".", "plan", "store"},
 	"node":              {".", "cron", "lease", "plan", "store", "target"},
 	"config":            {".", "calendar", "cron", "plan", "store"},
@@ -86,10 +91,28 @@ func TestPurePackagesDoNoIO(t *testing.T) {
 	}
 }
 
-func TestTheRootNeedsTheStandardLibraryOnly(t *testing.T) {
-	for _, imp := range packages(t)["."].Imports {
-		if strings.Contains(imp, ".") {
-			t.Errorf("the root package imports %s", imp)
+// light packages link nothing besides the standard library and each other, so
+// that an application which only wants its effects to happen once takes on no
+// driver and no store.
+var light = []string{".", "internal/sqldb", "fence", "effect"}
+
+func TestLightPackagesNeedTheStandardLibraryOnly(t *testing.T) {
+	all := packages(t)
+	for _, dir := range light {
+		pkg := all[dir]
+		if pkg == nil {
+			t.Errorf("package %s is gone; take it off the list", dir)
+			continue
+		}
+		for _, imp := range pkg.Imports {
+			rel, ours := strings.CutPrefix(imp, module)
+			if rel = strings.TrimPrefix(rel, "/"); rel == "" {
+				rel = "."
+			}
+			if ours && slices.Contains(light, rel) || !ours && !strings.Contains(imp, ".") {
+				continue
+			}
+			t.Errorf("package %s imports %s", dir, imp)
 		}
 	}
 }
