@@ -105,6 +105,11 @@ func cron(expr string, policy duly.CatchUpPolicy) duly.Schedule {
 	return duly.Schedule{Timing: duly.Timing{Cron: expr}, CatchUp: duly.CatchUp{Policy: policy}}
 }
 
+func with(s duly.Schedule, change func(*duly.Schedule)) duly.Schedule {
+	change(&s)
+	return s
+}
+
 func TestFieldCasesOfMissedTimes(t *testing.T) {
 	minute := func(state, why string, hour, from, to int) (all []string) {
 		for m := from; m <= to; m++ {
@@ -128,6 +133,10 @@ func TestFieldCasesOfMissedTimes(t *testing.T) {
 		{"B17 all makes seven in order", cron("* * * * *", "all"), "2026-11-30T10:00:30Z", "2026-11-30T10:07:10Z", minute("pending", "", 10, 1, 7), "2026-11-30T10:08:00Z"},
 		{"B17 four minutes", cron("* * * * *", "all"), "2026-11-30T15:43:10Z", "2026-11-30T15:47:33Z", minute("pending", "", 15, 44, 47), "2026-11-30T15:48:00Z"},
 		{"B18 latest of 112", cron("* * * * *", "latest"), "2026-11-30T08:29:30Z", "2026-11-30T10:21:10Z", []string{"missed 2026-11-30T08:30..2026-11-30T10:20 x111 (catch-up latest)", "pending 2026-11-30T10:21"}, "2026-11-30T10:22:00Z"},
+		{"B18 all with a limit keeps the newest hundred", with(cron("* * * * *", "all"), func(s *duly.Schedule) { s.CatchUp.Max = 100 }), "2026-11-30T08:29:30Z", "2026-11-30T10:21:10Z", append(append(minute("missed", "(catch-up max)", 8, 30, 41), minute("pending", "", 8, 42, 59)...), append(minute("pending", "", 9, 0, 59), minute("pending", "", 10, 0, 21)...)...), "2026-11-30T10:22:00Z"},
+		{"combine makes one of all", cron("* * * * *", "combine"), "2026-11-30T10:00:30Z", "2026-11-30T10:07:10Z", []string{"pending 2026-11-30T10:07 7 covered"}, "2026-11-30T10:08:00Z"},
+		{"all leaves what is older than the window", with(cron("0 * * * *", "all"), func(s *duly.Schedule) { s.CatchUp.Window = duly.Duration(2 * time.Hour) }), "2026-11-30T05:30:00Z", "2026-11-30T10:00:30Z", []string{"missed 2026-11-30T06:00 (catch-up window)", "missed 2026-11-30T07:00 (catch-up window)", "missed 2026-11-30T08:00 (catch-up window)", "pending 2026-11-30T09:00", "pending 2026-11-30T10:00"}, "2026-11-30T11:00:00Z"},
+		{"latest is not wanted when it is older than the window", cron("0 0 1 * *", "latest"), "2026-10-15T00:00:00Z", "2026-11-30T10:00:00Z", []string{"missed 2026-11-01 (catch-up window)"}, "2026-12-01T00:00:00Z"},
 		{"B20 an interval keeps its anchor", duly.Schedule{Timing: duly.Timing{Every: duly.Duration(time.Hour)}}, "2026-11-30T14:20:00Z", "2026-11-30T15:20:01Z", []string{"pending 2026-11-30T15:20"}, "2026-11-30T16:20:00Z"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -114,40 +114,39 @@ func (d *decision) put(o store.NewOccurrence) {
 	d.open++
 }
 
-// finish puts the firing into order and lets its last occurrence take over
-// what waits or runs.
+// finish puts the firing into order and lets its newest occurrence, which then
+// comes last, take over what waits or runs.
 func (d *decision) finish() {
 	all := d.firing.Occurrences
 	byDue := func(a, b store.NewOccurrence) int { return a.Due.Compare(b.Due) }
 	if !slices.IsSortedFunc(all, byDue) {
 		slices.SortStableFunc(all, byDue)
 	}
-	if d.made == 0 {
+	if d.made == 0 || len(d.s.Active) == 0 && len(d.s.Waiting) == 0 {
 		return
 	}
+	newest := len(all) - 1
+	for all[newest].State != duly.Pending {
+		newest--
+	}
+	o := all[newest]
+	d.firing.Occurrences = append(slices.Delete(all, newest, newest+1), o)
 	switch d.def.Overlap {
 	case duly.OverlapReplace:
 		d.firing.Cancel = d.s.Active
 	case duly.OverlapCombine:
-		d.merge()
+		d.merge(&d.firing.Occurrences[len(all)-1])
 	}
 }
 
-// merge lets the newest occurrence take over those that wait, the newest of
-// them first, as far as one can cover them.
-func (d *decision) merge() {
-	all := d.firing.Occurrences
-	last := len(all) - 1
-	for last >= 0 && all[last].State != duly.Pending {
-		last--
-	}
-	o := all[last]
-	all = append(slices.Delete(all, last, last+1), o)
-	taker := &all[len(all)-1]
-	n, from := max(1, len(taker.Covers)), len(d.s.Waiting)
-	for from > 0 && n+max(1, len(d.s.Waiting[from-1].Covers)) <= MaxCovers {
+// merge lets an occurrence take over those that wait, the newest of them first,
+// as far as one can cover them.
+func (d *decision) merge(taker *store.NewOccurrence) {
+	size := func(covers []string) int { return max(1, len(covers)) }
+	n, from := size(taker.Covers), len(d.s.Waiting)
+	for from > 0 && n+size(d.s.Waiting[from-1].Covers) <= MaxCovers {
 		from--
-		n += max(1, len(d.s.Waiting[from].Covers))
+		n += size(d.s.Waiting[from].Covers)
 	}
 	if from == len(d.s.Waiting) {
 		return

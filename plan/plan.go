@@ -59,11 +59,6 @@ func (p *Plan) Next(anchor, after time.Time) time.Time {
 	return t
 }
 
-// Definition is what a store is told of the schedule.
-func (p *Plan) Definition() store.Definition {
-	return store.Definition{Schedule: p.Def, Next: p.Next}
-}
-
 // Place says what a store needs to know of a definition to queue an occurrence
 // and to hand it out.
 func Place(def duly.Schedule) store.Placement {

@@ -187,6 +187,9 @@ func (s *simulation) match(old, new iter.Seq[timing.Due]) {
 // compare counts and lists what becomes of a period. One that is skipped is as
 // good as none.
 func (s *simulation) compare(old, new *timing.Due) {
+	if old != nil && old.Nominal.After(s.To) || new != nil && new.Nominal.After(s.To) {
+		return // beyond where the other was cut
+	}
 	change := PeriodChange{}
 	runs := func(d *timing.Due) bool { return d != nil && d.Skip == "" }
 	switch {
