@@ -138,7 +138,8 @@ type Firing struct {
 	Occurrences     []NewOccurrence
 	// Merge lists waiting occurrences that the last of Occurrences takes over.
 	Merge []int64
-	// Cancel lists running occurrences that must give way.
+	// Cancel lists running occurrences that must give way to that one. Neither
+	// happens where it existed before and so did not come to be.
 	Cancel []int64
 	// ResumeDone clears DueSchedule.Resume.
 	ResumeDone bool
