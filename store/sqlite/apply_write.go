@@ -74,10 +74,10 @@ func (t *tx) removeSchedule(s *sched, now int64) error {
 	}
 	const reason = "the schedule was removed"
 	for _, which := range []string{
-		"INDEXED BY occurrences_blocked SET state = 8, waiting = NULL, finished_at = ?, reason = ? WHERE waiting = 3 AND sid = ?",
-		"INDEXED BY occurrences_front SET state = 8, waiting = NULL, finished_at = ?, reason = ? WHERE state < 2 AND waiting IS NOT 3 AND sid = ? AND state = 0",
+		"INDEXED BY occurrences_blocked SET state = ?, waiting = NULL, finished_at = ?, reason = ? WHERE waiting = 3 AND sid = ?",
+		"INDEXED BY occurrences_front SET state = ?, waiting = NULL, finished_at = ?, reason = ? WHERE state < 2 AND waiting IS NOT 3 AND sid = ? AND state = 0",
 	} {
-		n, err := t.exec("UPDATE occurrences "+which, now, reason, s.sid)
+		n, err := t.exec("UPDATE occurrences "+which, cancelled, now, reason, s.sid)
 		if err != nil {
 			return err
 		}

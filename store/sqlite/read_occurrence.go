@@ -195,7 +195,7 @@ func occurrencesQuery(f store.OccurrenceFilter, page store.Page, n int) (string,
 		where.args = append(where.args, f.Schedule)
 	case all(duly.State.NeedsAttention):
 		from = "occurrences o INDEXED BY occurrences_attention"
-		where.text = " AND o.state IN (3, 4, 7)"
+		where.text = " AND o.state > 5"
 	case all(duly.State.Open):
 		from = `(SELECT seq FROM occurrences INDEXED BY occurrences_front WHERE state < 2 AND waiting IS NOT 3
 			UNION ALL SELECT seq FROM occurrences INDEXED BY occurrences_blocked WHERE waiting = 3) open JOIN occurrences o ON o.seq = open.seq`

@@ -107,7 +107,7 @@ func (t *tx) expire(now int64, limit int) (all []store.Fired, more bool, err err
 	}
 	settle := map[int64]bool{}
 	for i, f := range all {
-		_, err := t.exec("UPDATE occurrences SET state = 7, waiting = NULL, finished_at = ?, reason = ? WHERE seq = ?", now, reasonDeadline, f.Seq)
+		_, err := t.exec("UPDATE occurrences SET state = ?, waiting = NULL, finished_at = ?, reason = ? WHERE seq = ?", missed, now, reasonDeadline, f.Seq)
 		if err != nil {
 			return nil, false, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"math/rand/v2"
+	"os"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -42,6 +43,9 @@ type writer struct {
 	known    *known
 	version  int64     // the file's data version when known was read
 	neighbor time.Time // when another process last wrote
+
+	logTime   time.Time // of the log when lookAround last looked
+	lookAgain bool
 }
 
 // call is a closure on its way through the writer.
@@ -322,10 +326,20 @@ func protect(t *tx, fn func(*tx) error) (err error) {
 	return fn(t)
 }
 
-// lookAround notices what other processes did, for those who watch.
+// lookAround notices what other processes did, for those who watch. Whoever
+// commits writes to the log, and looking at the log's time costs a fiftieth of
+// asking SQLite. File times are coarse, so after a change it asks twice.
 func (w *writer) lookAround() {
 	if w.conn == nil {
 		return
+	}
+	log, err := os.Stat(w.store.cfg.path + "-wal")
+	if err == nil && log.ModTime().Equal(w.logTime) && !w.lookAgain {
+		return
+	}
+	w.lookAgain = err != nil || !log.ModTime().Equal(w.logTime)
+	if err == nil {
+		w.logTime = log.ModTime()
 	}
 	version, err := w.conn.number(context.Background(), "PRAGMA data_version")
 	if err != nil || version == w.version {

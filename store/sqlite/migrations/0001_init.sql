@@ -153,7 +153,7 @@ CREATE INDEX occurrences_delayed ON occurrences (not_before) WHERE waiting = 2;
 CREATE INDEX occurrences_deadline ON occurrences (start_by) WHERE waiting > 0 AND attempt = 0 AND start_by IS NOT NULL;
 CREATE INDEX occurrences_leased ON occurrences (lease_until) WHERE state = 1;
 CREATE INDEX occurrences_queued ON occurrences (queue, state) WHERE state < 2 AND queue IS NOT NULL;
-CREATE INDEX occurrences_attention ON occurrences (seq) WHERE state IN (3, 4, 7);
+CREATE INDEX occurrences_attention ON occurrences (seq) WHERE state > 5;
 
 -- Attempts before the newest one.
 CREATE TABLE attempts (
