@@ -36,7 +36,7 @@ func inBubble(t *testing.T, test func(w *world)) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
-		st, err := store.Open(ctx, "sqlite:"+filepath.Join(t.TempDir(), "duly.db")+"?synchronous=off", store.Options{})
+		st, err := store.Open(ctx, "sqlite:"+filepath.Join(t.TempDir(), "duly.db")+"?synchronous=off&poll=0", store.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,6 +27,7 @@ type watchers struct {
 	mu     sync.Mutex
 	list   map[*mailbox]bool
 	ticker *time.Ticker // runs while somebody watches
+	every  time.Duration
 	closed bool
 }
 
@@ -79,7 +80,7 @@ func (w *watchers) join(m *mailbox, poll time.Duration) bool {
 	}
 	w.list[m] = true
 	if w.ticker == nil && poll > 0 {
-		w.ticker = time.NewTicker(poll)
+		w.ticker, w.every = time.NewTicker(poll), poll
 	}
 	return true
 }
@@ -91,6 +92,16 @@ func (w *watchers) leave(m *mailbox) {
 	if len(w.list) == 0 && w.ticker != nil {
 		w.ticker.Stop()
 		w.ticker = nil
+	}
+}
+
+// pace sets how often the writer looks.
+func (w *watchers) pace(every time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ticker != nil && w.every != every {
+		w.ticker.Reset(every)
+		w.every = every
 	}
 }
 

@@ -23,6 +23,8 @@ const (
 	// would keep it for itself.
 	neighbourly = 2 * time.Second
 	doorOpen    = 500 * time.Microsecond
+	// lonely is by how much it looks for changes less often after that time.
+	lonely = 4
 )
 
 // writer owns the connection that writes. Callers hand it closures, which it
