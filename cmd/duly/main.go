@@ -5,19 +5,15 @@ package main
 import (
 	"context"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/duly-dev/duly/cmd/duly/internal/cli"
 )
 
 func main() { os.Exit(run()) }
 
-// run ends with the first SIGINT or SIGTERM in an orderly way, and lets a
-// second one have its ordinary effect, which is to end the process at once.
+// run ends with the first SIGINT or SIGTERM in an orderly way.
 func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal(context.Background())
 	defer stop()
-	context.AfterFunc(ctx, stop)
 	return cli.Program{}.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())
 }

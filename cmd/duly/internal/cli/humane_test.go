@@ -56,10 +56,10 @@ func TestInstantsKeepTheirOffset(t *testing.T) {
 
 func TestTextFromOutsideCannotMoveTheCursor(t *testing.T) {
 	for dirty, want := range map[string]string{
-		"\x1b[31mred\x1b[0m":          "red",
-		"\x1b]0;title\x07after":       "after",
-		"a\rb\bc\x00d":                "abcd",
-		"two\nlines\tand a tab":       "two\nlines\tand a tab",
+		"\x1b[31mred\x1b[0m":         "red",
+		"\x1b]0;title\x07after":      "after",
+		"a\rb\bc\x00d":               "abcd",
+		"two\nlines\tand a tab":      "two\nlines\tand a tab",
 		"umlaut ä, arrow →, emoji 🙂": "umlaut ä, arrow →, emoji 🙂",
 	} {
 		if got := clean(dirty); got != want {

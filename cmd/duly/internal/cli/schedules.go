@@ -78,7 +78,7 @@ func (inv *invocation) showSchedules(items []store.ScheduleStatus) error {
 	}
 	for _, s := range items {
 		zone := zoneOf(s.Schedule)
-		t.add(s.ID, timingText(s.Schedule), zone.String(), targetText(s.Target), status(s), dueIn(s.NextDue, zone, now), lastText(s.Last, now))
+		t.add(s.ID, timingText(s.Schedule), zone.String(), targetText(s.Target), status(s), nextText(s, zone, now), lastText(s.Last, now))
 	}
 	return inv.show(t, "no schedules (define some with: duly apply -f duly.yaml)")
 }
@@ -132,6 +132,17 @@ func status(s store.ScheduleStatus) string {
 	return "active"
 }
 
+// nextText is when a schedule is due next; for a paused one, after when.
+func nextText(s store.ScheduleStatus, zone *time.Location, now time.Time) string {
+	switch {
+	case s.Paused == nil:
+		return dueIn(s.NextDue, zone, now)
+	case s.Paused.Until.IsZero():
+		return "-"
+	}
+	return "after " + dueIn(s.Paused.Until, zone, now)
+}
+
 func lastText(last *store.LastOccurrence, now time.Time) string {
 	if last == nil {
 		return "-"
@@ -169,7 +180,7 @@ func (inv *invocation) showSchedule(ctx context.Context, client *api.Client, s s
 	if err != nil {
 		return err
 	}
-	definition, err := yamlText(s.Schedule)
+	definition, err := yamlText(withoutSecrets(s.Schedule))
 	if err != nil {
 		return err
 	}
@@ -193,7 +204,7 @@ func (inv *invocation) showSchedule(ctx context.Context, client *api.Client, s s
 
 	p.section("Next")
 	for _, u := range upcoming.Items {
-		p.text(dueIn(u.Due, zone, now) + "  " + u.Period + "  " + u.Skip)
+		p.text(fmt.Sprintf("%s  %s  %s  %s", instantIn(u.Due, zone), u.Period, relative(u.Due, now), u.Skip))
 	}
 	if len(upcoming.Items) == 0 {
 		p.text("never")
@@ -208,6 +219,17 @@ func (inv *invocation) showSchedule(ctx context.Context, client *api.Client, s s
 	p.section("Definition")
 	p.text(definition)
 	return p.err
+}
+
+// withoutSecrets is a definition as it may be seen by whoever looks over a
+// shoulder.
+func withoutSecrets(s duly.Schedule) duly.Schedule {
+	if s.Target.HTTP != nil && s.Target.HTTP.Secret != "" {
+		shown := *s.Target.HTTP
+		shown.Secret = "(not shown)"
+		s.Target.HTTP = &shown
+	}
+	return s
 }
 
 func pauseText(p *store.PauseStatus, zone *time.Location, now time.Time) string {

@@ -32,11 +32,7 @@ func (inv *invocation) schedulesBackfill() *cobra.Command {
 			if from == "" || to == "" {
 				return usagef("a backfill needs --from and --to")
 			}
-			connect := inv.act
-			if req.DryRun {
-				connect = inv.look
-			}
-			client, err := connect(c.Context())
+			client, err := inv.act(c.Context())
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -78,16 +79,26 @@ func (inv *invocation) schedulesResume() *cobra.Command {
 			if err != nil {
 				return inv.orNearest(c.Context(), err, a[0])
 			}
-			return inv.print(s, func() error {
-				inv.say("%s goes on; next due %s", s.ID, dueIn(s.NextDue, zoneOf(s.Schedule), inv.now()))
-				return nil
-			})
+			return inv.print(s, func() error { return inv.sayNext(c.Context(), client, s) })
 		},
 	}
 	c.Flags().StringVar(&policy, "catch-up", "", policyHelp)
 	completePolicy(c)
 	c.ValidArgsFunction = inv.completeSchedules
 	return c
+}
+
+func (inv *invocation) sayNext(ctx context.Context, client *api.Client, s store.ScheduleStatus) error {
+	upcoming, err := client.Upcoming(ctx, s.ID, api.UpcomingQuery{N: 1})
+	if err != nil {
+		return err
+	}
+	if len(upcoming.Items) == 0 {
+		inv.say("%s goes on; it is never due again", s.ID)
+		return nil
+	}
+	inv.say("%s goes on; next due %s", s.ID, dueIn(upcoming.Items[0].Due, zoneOf(s.Schedule), inv.now()))
+	return nil
 }
 
 func (inv *invocation) schedulesRm() *cobra.Command {
