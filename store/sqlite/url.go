@@ -26,7 +26,7 @@ type config struct {
 //	                off (for tests: a crash of the machine may damage the file)
 //	busy_timeout    how long to wait for another process (default 5s)
 //	poll            how often to look for changes by other processes while
-//	                somebody watches (default 25ms; 0: never); a quarter as
+//	                somebody watches (default 25ms; 0: never); an eighth as
 //	                often while no other process writes
 //	max_page_count  bound on the file's size, in pages of 4 KiB (default none)
 func parse(raw string) (config, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql/driver"
 	"math/rand/v2"
-	"os"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -24,7 +23,7 @@ const (
 	neighbourly = 2 * time.Second
 	doorOpen    = 500 * time.Microsecond
 	// lonely is by how much it looks for changes less often after that time.
-	lonely = 4
+	lonely = 8
 )
 
 // writer owns the connection that writes. Callers hand it closures, which it
@@ -45,9 +44,6 @@ type writer struct {
 	known    *known
 	version  int64     // the file's data version when known was read
 	neighbor time.Time // when another process last wrote
-
-	logTime   time.Time // of the log when lookAround last looked
-	lookAgain bool
 }
 
 // call is a closure on its way through the writer.
@@ -328,24 +324,22 @@ func protect(t *tx, fn func(*tx) error) (err error) {
 	return fn(t)
 }
 
-// lookAround notices what other processes did, for those who watch. Whoever
-// commits writes to the log, and looking at the log's time costs a fiftieth of
-// asking SQLite. File times are coarse, so after a change it asks twice.
+// lookAround notices what other processes did, for those who watch. Waking up
+// is what costs, so it looks less often while nobody else writes.
 func (w *writer) lookAround() {
 	if w.conn == nil {
 		return
 	}
-	log, err := os.Stat(w.store.cfg.path + "-wal")
-	if err == nil && log.ModTime().Equal(w.logTime) && !w.lookAgain {
-		return
-	}
-	w.lookAgain = err != nil || !log.ModTime().Equal(w.logTime)
-	if err == nil {
-		w.logTime = log.ModTime()
-	}
 	version, err := w.conn.number(context.Background(), "PRAGMA data_version")
 	if err != nil || version == w.version {
+		if time.Since(w.neighbor) > neighbourly {
+			w.store.watchers.pace(lonely * w.store.cfg.poll)
+		}
 		return
+	}
+	w.store.watchers.pace(w.store.cfg.poll)
+	if w.version != 0 {
+		w.neighbor = time.Now()
 	}
 	if w.version != 0 {
 		w.store.watchers.changedElsewhere()
