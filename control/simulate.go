@@ -2,6 +2,7 @@ package control
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -127,10 +128,11 @@ type periods struct {
 	end  time.Time
 	due  map[string]time.Time
 	skip map[string]string // why one of the range does not run
+	note map[string]string // what its calendar did to one that runs
 }
 
 func collect(p *plan.Plan, anchor, from, to time.Time) periods {
-	all := periods{end: to, due: map[string]time.Time{}, skip: map[string]string{}}
+	all := periods{end: to, due: map[string]time.Time{}, skip: map[string]string{}, note: map[string]string{}}
 	for d := range p.Timing.Sequence(anchor).PerPeriod(time.Time{}).Between(from.Add(-1), to.Add(-1)) {
 		if len(all.due) == maxSimulated {
 			all.end = d.At
@@ -141,6 +143,9 @@ func collect(p *plan.Plan, anchor, from, to time.Time) periods {
 			continue
 		}
 		all.due[d.Period] = d.At
+		if !d.Nominal.Equal(d.At) {
+			all.note[d.Period] = "its calendar moves it from " + d.Nominal.In(p.Timing.Location()).Format("Mon 2006-01-02")
+		}
 	}
 	return all
 }
@@ -163,7 +168,7 @@ func (sim *Simulation) compare(before, after periods, old, next *plan.Plan) {
 			changes = append(changes, PeriodChange{Period: period, Before: at, Note: after.skip[period]})
 		case !then.Equal(at):
 			sim.Moved++
-			changes = append(changes, PeriodChange{Period: period, Before: at, After: then})
+			changes = append(changes, PeriodChange{Period: period, Before: at, After: then, Note: after.note[period]})
 		}
 	}
 	for period, at := range after.due {
@@ -173,7 +178,7 @@ func (sim *Simulation) compare(before, after periods, old, next *plan.Plan) {
 		sim.After++
 		if _, was := before.due[period]; !was {
 			sim.Added++
-			changes = append(changes, PeriodChange{Period: period, After: at, Note: before.skip[period]})
+			changes = append(changes, PeriodChange{Period: period, After: at, Note: cmp.Or(after.note[period], before.skip[period])})
 		}
 	}
 	slices.SortFunc(changes, func(a, b PeriodChange) int { return a.at().Compare(b.at()) })
