@@ -9,7 +9,7 @@ import (
 // enough to be given back to --from.
 func instantIn(t time.Time, zone *time.Location) string {
 	if t.IsZero() {
-		return "-"
+		return nothing
 	}
 	layout := time.RFC3339
 	if t.Nanosecond()/int(time.Millisecond) != 0 {
@@ -18,12 +18,12 @@ func instantIn(t time.Time, zone *time.Location) string {
 	return t.In(zone).Format(layout)
 }
 
-// dueIn is instantIn with a hint of how far off that is.
+// dueIn writes an instant to the second, with a hint of how far off that is.
 func dueIn(t time.Time, zone *time.Location, now time.Time) string {
 	if t.IsZero() {
-		return "-"
+		return nothing
 	}
-	return fmt.Sprintf("%s (%s)", instantIn(t, zone), relative(t, now))
+	return fmt.Sprintf("%s (%s)", t.In(zone).Format(time.RFC3339), relative(t, now))
 }
 
 // relative says how far off an instant is: "in 5h", "3m ago", "now".

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/duly-dev/duly"
@@ -52,15 +51,17 @@ const clockBound = time.Second
 
 func (inv *invocation) showNodes(items []api.Node) error {
 	now := inv.now()
-	t := &table{
-		headers: []string{"NODE", "STATE", "RUNNING", "CAN", "CLOCK", "VERSION", "ZONE DATA", "JOINED", "SEEN"},
-		paint: func(column int, text string) lipgloss.Style {
-			if column == 1 {
-				return wordStyle(text)
-			}
-			return lipgloss.NewStyle()
-		},
-	}
+	t := &table{columns: []column{
+		{name: "NODE"},
+		{name: "STATE", word: true},
+		{name: "RUNNING"},
+		{name: "CAN", elastic: true},
+		{name: "CLOCK"},
+		{name: "VERSION", spare: 2},
+		{name: "ZONE DATA", spare: 1},
+		{name: "JOINED", spare: 3},
+		{name: "SEEN"},
+	}}
 	for _, n := range items {
 		state := string(n.State)
 		if n.State == api.NodeLive && n.Draining {
@@ -89,7 +90,9 @@ func (inv *invocation) leasesCommand() *cobra.Command {
 
 func (inv *invocation) showLeases(items []duly.Lease) error {
 	now := inv.now()
-	t := &table{headers: []string{"LEASE", "HOLDER", "TOKEN", "ACQUIRED", "UNTIL", "WAITERS"}}
+	t := &table{columns: []column{
+		{name: "LEASE"}, {name: "HOLDER", elastic: true}, {name: "TOKEN"}, {name: "ACQUIRED", spare: 1}, {name: "UNTIL"}, {name: "WAITERS"},
+	}}
 	for _, l := range items {
 		t.add(l.Name, l.Holder, strconv.FormatInt(l.Token, 10), dueIn(l.AcquiredAt, time.UTC, now), dueIn(l.Until, time.UTC, now), strconv.Itoa(l.Waiters))
 	}
@@ -102,7 +105,7 @@ func (inv *invocation) queuesCommand() *cobra.Command {
 }
 
 func (inv *invocation) showQueues(items []store.QueueStatus) error {
-	t := &table{headers: []string{"QUEUE", "RUNNING", "PENDING", "RATE"}}
+	t := &table{columns: []column{{name: "QUEUE"}, {name: "RUNNING"}, {name: "PENDING"}, {name: "RATE"}}}
 	for _, q := range items {
 		rate := ""
 		if q.Rate.Count > 0 {
@@ -124,7 +127,7 @@ func (inv *invocation) auditCommand() *cobra.Command {
 
 func (inv *invocation) showAudit(items []store.AuditRow) error {
 	now := inv.now()
-	t := &table{headers: []string{"AT", "BY", "ACTION", "OBJECT", "WHY"}}
+	t := &table{columns: []column{{name: "AT"}, {name: "BY"}, {name: "ACTION"}, {name: "OBJECT"}, {name: "WHY", elastic: true}}}
 	for _, r := range items {
 		t.add(dueIn(r.At, time.UTC, now), r.By, r.Action, r.Object, r.Why)
 	}

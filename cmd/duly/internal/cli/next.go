@@ -195,19 +195,20 @@ func invalidTiming(err error) error {
 	return withHint(e, "  %s\n  %s^", p.Expr, strings.Repeat(" ", max(p.Column-1, 0)))
 }
 
+func newDueTable() *table {
+	return &table{columns: []column{
+		{name: "LOCAL"}, {name: "DAY"}, {name: "UTC", spare: 1}, {name: "PERIOD"}, {name: "HINT"}, {name: "NOTE", elastic: true},
+	}}
+}
+
 func (inv *invocation) showDues(items []dueItem, zone *time.Location, backwards bool) error {
 	now := inv.now()
-	t := &table{headers: []string{"LOCAL", "DAY", "UTC", "PERIOD", "HINT", "NOTE"}}
-	noted := false
+	t := newDueTable()
 	for _, it := range items {
 		local := it.Due.In(zone)
-		note := clockChange(local)
-		noted = noted || note != ""
-		t.add(it.Local, local.Format("Mon"), it.Due.UTC().Format(time.RFC3339), it.Period, relative(it.Due, now), note)
+		t.add(it.Local, local.Format("Mon"), it.Due.UTC().Format(time.RFC3339), it.Period, relative(it.Due, now), clockChange(local))
 	}
-	if !noted {
-		t.dropLast()
-	}
+	t.dropEmpty()
 	if backwards {
 		return inv.show(t, "it was never due before that")
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/duly-dev/duly"
@@ -83,25 +82,24 @@ func (inv *invocation) showOccurrences(ctx context.Context, zones *zones, items 
 		return err
 	}
 	now := inv.now()
-	t := &table{
-		headers: []string{"OCCURRENCE", "DUE", "STATE", "ATTEMPTS", "TOOK", "REASON"},
-		paint: func(column int, text string) lipgloss.Style {
-			if column == 2 {
-				return wordStyle(text)
-			}
-			return lipgloss.NewStyle()
-		},
-	}
+	t := &table{columns: []column{
+		{name: "OCCURRENCE"},
+		{name: "DUE"},
+		{name: "STATE", word: true},
+		{name: "ATTEMPTS", spare: 2},
+		{name: "TOOK", spare: 1},
+		{name: "REASON", elastic: true, spare: 3},
+	}}
 	for _, o := range items {
 		zone, err := zones.of(ctx, o.Schedule)
 		if err != nil {
 			return err
 		}
-		id := o.ID
+		reason := o.Reason
 		if o.Count > 1 {
-			id += fmt.Sprintf(" (%d periods)", o.Count)
+			reason = fmt.Sprintf("%d periods: %s", o.Count, reason)
 		}
-		t.add(id, dueIn(o.Due, zone, now), string(o.State), attemptsText(o.Attempts), lasted(o, now), o.Reason)
+		t.add(o.ID, dueIn(o.Due, zone, now), string(o.State), attemptsText(o.Attempts), lasted(o, now), reason)
 	}
 	return inv.show(t, "no occurrences")
 }

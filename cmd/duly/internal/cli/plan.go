@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 
-	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/duly-dev/duly"
@@ -99,6 +98,10 @@ func (inv *invocation) showSimulation(res api.SimulateResult) error {
 	return nil
 }
 
+// shownPeriods is how many periods a simulation shows to a person, and as many
+// again of those that have a clock change or a holiday to tell of.
+const shownPeriods = 12
+
 func (inv *invocation) showSimulated(s api.Simulation) error {
 	same := ""
 	if s.Added+s.Dropped+s.Moved == 0 {
@@ -109,23 +112,22 @@ func (inv *invocation) showSimulated(s api.Simulation) error {
 	if err != nil || len(s.Periods) == 0 {
 		return err
 	}
-	t := &table{
-		headers: []string{"PERIOD", "WHAT", "BEFORE", "AFTER", "NOTE"},
-		paint: func(column int, text string) lipgloss.Style {
-			if column == 1 {
-				return wordStyle(text)
-			}
-			return lipgloss.NewStyle()
-		},
-	}
-	for _, p := range s.Periods {
+	t := &table{columns: []column{
+		{name: "PERIOD"}, {name: "WHAT", word: true}, {name: "BEFORE"}, {name: "AFTER"}, {name: "NOTE", elastic: true},
+	}}
+	left := s.Omitted
+	for i, p := range s.Periods {
+		if i >= shownPeriods && (p.Note == "" || len(t.rows) >= 2*shownPeriods) {
+			left++
+			continue
+		}
 		t.add(p.Period, periodChange(p), p.BeforeLocal, p.AfterLocal, p.Note)
 	}
 	if err := inv.show(t, ""); err != nil {
 		return err
 	}
-	if s.Omitted > 0 {
-		inv.say("… and %d more", s.Omitted)
+	if left > 0 {
+		inv.say("… and %d more, which -o json lists", left)
 	}
 	return nil
 }

@@ -73,6 +73,19 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(f.Fd())
 }
 
+// terminalWidth is a terminal's number of columns, 0 where it is not known.
+func terminalWidth(stream any) int {
+	f, ok := stream.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(f.Fd())
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
 // now is the time by which "in 5h" is meant. The store's clock decides what is
 // due; this one only helps a person to read.
 func (inv *invocation) now() time.Time { return time.Now() }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/duly-dev/duly"
@@ -67,15 +66,15 @@ func (inv *invocation) schedulesLs() *cobra.Command {
 
 func (inv *invocation) showSchedules(items []store.ScheduleStatus) error {
 	now := inv.now()
-	t := &table{
-		headers: []string{"SCHEDULE", "TIMING", "ZONE", "TARGET", "STATUS", "NEXT DUE", "LAST"},
-		paint: func(column int, text string) lipgloss.Style {
-			if column == 4 || column == 6 {
-				return wordStyle(text)
-			}
-			return lipgloss.NewStyle()
-		},
-	}
+	t := &table{columns: []column{
+		{name: "SCHEDULE"},
+		{name: "TIMING"},
+		{name: "ZONE", spare: 2},
+		{name: "TARGET", elastic: true, spare: 1},
+		{name: "STATUS", word: true},
+		{name: "NEXT DUE"},
+		{name: "LAST", word: true},
+	}}
 	for _, s := range items {
 		zone := zoneOf(s.Schedule)
 		t.add(s.ID, timingText(s.Schedule), zone.String(), targetText(s.Target), status(s), nextText(s, zone, now), lastText(s.Last, now))

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/duly-dev/duly/api"
@@ -66,15 +65,7 @@ func (inv *invocation) schedulesBackfill() *cobra.Command {
 }
 
 func (inv *invocation) showBackfill(res api.BackfillResult, zone *time.Location, dry bool) error {
-	t := &table{
-		headers: []string{"OCCURRENCE", "DUE", "ACTION", "WAS"},
-		paint: func(column int, text string) lipgloss.Style {
-			if column >= 2 {
-				return wordStyle(text)
-			}
-			return lipgloss.NewStyle()
-		},
-	}
+	t := &table{columns: []column{{name: "OCCURRENCE"}, {name: "DUE"}, {name: "ACTION", word: true}, {name: "WAS", word: true}}}
 	for _, it := range res.Items {
 		t.add(it.ID, instantIn(it.Due, zone), string(it.Action), string(it.State))
 	}

@@ -61,8 +61,7 @@ func timingWarnings(s duly.Schedule) []string {
 
 func (inv *invocation) showUpcoming(items []api.Upcoming, zone *time.Location) error {
 	now := inv.now()
-	t := &table{headers: []string{"LOCAL", "DAY", "UTC", "PERIOD", "HINT", "NOTE"}}
-	noted := false
+	t := newDueTable()
 	for _, u := range items {
 		local := u.Due.In(zone)
 		var notes []string
@@ -71,11 +70,8 @@ func (inv *invocation) showUpcoming(items []api.Upcoming, zone *time.Location) e
 				notes = append(notes, n)
 			}
 		}
-		noted = noted || len(notes) > 0
 		t.add(u.Local, local.Format("Mon"), u.Due.UTC().Format(time.RFC3339), u.Period, relative(u.Due, now), strings.Join(notes, "; "))
 	}
-	if !noted {
-		t.dropLast()
-	}
+	t.dropEmpty()
 	return inv.show(t, "it is never due again")
 }

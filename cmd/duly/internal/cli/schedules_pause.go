@@ -138,5 +138,5 @@ func withForceHint(err error) error {
 	if duly.CodeOf(err) != duly.CodeConflict {
 		return err
 	}
-	return withHint(err, "change it where it is defined, or take it over with --force")
+	return withHint(err, "say --force to take it over")
 }
