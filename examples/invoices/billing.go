@@ -52,7 +52,7 @@ func OpenBilling(ctx context.Context, file string) (*Billing, error) {
 // Close closes the database.
 func (b *Billing) Close() error { return b.db.Close() }
 
-// Invoice bills every customer for the occurrence's period in one transaction,
+// Invoice bills every customer for the occurrence's periods in one transaction,
 // and tells Duly which invoices it made and which an earlier attempt had made.
 func (b *Billing) Invoice(ctx context.Context, occ *node.Occurrence) (made, found int, err error) {
 	tx, err := b.db.BeginTx(ctx, nil)
@@ -66,20 +66,22 @@ func (b *Billing) Invoice(ctx context.Context, occ *node.Occurrence) (made, foun
 	}
 	var keys []string
 	created := map[string]bool{}
-	for _, id := range customers {
-		res, err := tx.ExecContext(ctx, `INSERT INTO invoices (customer, period, cents, attempt, token)
-			SELECT id, ?, cents, ?, ? FROM customers WHERE id = ? ON CONFLICT (customer, period) DO NOTHING`,
-			occ.Period, occ.Attempt, occ.Token, id)
-		if err != nil {
-			return 0, 0, err
+	for _, period := range occ.Covers { // its own, and those it makes up for
+		for _, id := range customers {
+			res, err := tx.ExecContext(ctx, `INSERT INTO invoices (customer, period, cents, attempt, token)
+				SELECT id, ?, cents, ?, ? FROM customers WHERE id = ? ON CONFLICT (customer, period) DO NOTHING`,
+				period, occ.Attempt, occ.Token, id)
+			if err != nil {
+				return 0, 0, err
+			}
+			count, err := res.RowsAffected()
+			if err != nil {
+				return 0, 0, err
+			}
+			key := fmt.Sprintf("invoice/%d/%s", id, period)
+			keys = append(keys, key)
+			created[key] = count == 1
 		}
-		count, err := res.RowsAffected()
-		if err != nil {
-			return 0, 0, err
-		}
-		key := fmt.Sprintf("invoice/%d/%s", id, occ.Period)
-		keys = append(keys, key)
-		created[key] = count == 1
 	}
 	if err := tx.Commit(); err != nil {
 		return 0, 0, err

@@ -65,7 +65,7 @@ func run(ctx context.Context, data, listen string) error {
 		if err != nil {
 			return err
 		}
-		log.Info("invoiced", "period", occ.Period, "attempt", occ.Attempt, "token", occ.Token, "created", made, "already there", found)
+		log.Info("invoiced", "period", occ.Period, "covers", len(occ.Covers), "attempt", occ.Attempt, "token", occ.Token, "created", made, "already there", found)
 		return occ.SetResult(map[string]int{"created": made, "already_there": found})
 	})
 	for _, s := range schedules() {
@@ -106,9 +106,11 @@ func schedules() []duly.Schedule {
 			ID:          "invoices-demo",
 			Description: "the same every five seconds, to watch",
 			Timing:      duly.Timing{Cron: "*/5 * * * * *"},
-			Lease:       duly.Duration(5 * time.Second),
-			Retry:       duly.Retry{Backoff: duly.Duration(time.Second)},
-			Target:      send,
+			// After a stop, one occurrence makes up for all that came due.
+			CatchUp: duly.CatchUp{Policy: duly.CatchUpCombine},
+			Lease:   duly.Duration(5 * time.Second),
+			Retry:   duly.Retry{Backoff: duly.Duration(time.Second)},
+			Target:  send,
 		},
 	}
 }
