@@ -36,6 +36,7 @@ var imports = map[string][]string{
 	"control":           {".", "plan", "store"},
 	"node":              {".", "cron", "lease", "plan", "store", "target"},
 	"config":            {".", "calendar", "cron", "plan", "store"},
+	"convert":           {".", "cron", "timing"},
 	"api":               {".", "store"},
 	"server":            {".", "api", "control", "cron", "node", "plan", "store", "timing"},
 	"bench":             {".", "control", "node", "plan", "store"},
