@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -130,6 +131,65 @@ func TestAnAttemptThatDiedWithItsNodeIsTriedAgain(t *testing.T) {
 	}
 	told := s.duly("occurrences", "show", id)
 	inOrder(t, told, "State", "succeeded", "Attempts", "1  lost on first", "2  succeeded on second", "Output", "done", "Effects", "none recorded")
+}
+
+func TestAPausedNodeCannotEndWhatAnotherHasTakenOver(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.write("duly.yaml", onDemand("invoices", "    lease: 2s\n", "echo began >> began; if [ $DULY_ATTEMPT = 1 ]; then sleep 1; else sleep 4; fi"), 0o644)
+	paused, client := s.serve("-f", "duly.yaml", "--name", "paused")
+	id := s.triggered(client, "invoices")
+	signal := func(sig syscall.Signal) {
+		t.Helper()
+		if err := paused.cmd.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+	}
+	signal(syscall.SIGSTOP)
+	_, client = s.serve("--name", "other")
+	eventually(t, readyWithin, "the other node takes over", func() bool { return len(s.occurrence(client, id).Attempts) == 2 })
+	signal(syscall.SIGCONT)
+
+	eventually(t, readyWithin, "it succeeds", func() bool { return s.occurrence(client, id).State == duly.Succeeded })
+	o := s.occurrence(client, id)
+	if o.Attempts[0].Outcome != duly.AttemptLost || o.Attempts[0].Stale == nil || o.Attempts[1].Node != "other" {
+		t.Fatalf("attempts: %+v", o.Attempts)
+	}
+	told := s.duly("occurrences", "show", id)
+	inOrder(t, told, "1  lost on paused", "Stale", "the report was refused and changed nothing", "2  succeeded on other", "Effects")
+}
+
+func TestAServerWaitsForItsStore(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	db, err := sql.Open("sqlite", filepath.Join(s.dir, "duly.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	hold := func(statement string) {
+		t.Helper()
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hold("BEGIN EXCLUSIVE")
+
+	p := &process{dir: s.dir, store: "sqlite:duly.db?busy_timeout=50ms"}
+	started := make(chan error, 1)
+	go func() {
+		_, err := p.start()
+		started <- err
+	}()
+	eventually(t, readyWithin, "it says what it waits for", func() bool { return strings.Contains(p.log.String(), "the store does not answer") })
+	hold("ROLLBACK")
+	if err := <-started; err != nil {
+		t.Fatal(err)
+	}
+	if err := p.terminate(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // inOrder wants parts of a text to come one after the other.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -8,6 +9,17 @@ import (
 
 	"github.com/duly-dev/duly"
 )
+
+func listen(address string) (net.Listener, error) {
+	listener, err := net.Listen("tcp", address)
+	if err == nil {
+		return listener, nil
+	}
+	if errors.As(err, new(*net.AddrError)) || errors.As(err, new(*net.DNSError)) {
+		return nil, withHint(usagef("--listen %s: %w", address, err), "write HOST:PORT, such as 127.0.0.1:4747")
+	}
+	return nil, withHint(duly.Errorf(duly.CodeUnavailable, "cannot listen: %w", err), "choose another address with --listen; port 0 picks a free one")
+}
 
 // reachable is the URL of a listener. One that listens on every interface is
 // named by its host.

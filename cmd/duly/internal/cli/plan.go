@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -91,7 +92,7 @@ func (inv *invocation) showSimulation(res api.SimulateResult) error {
 		return err
 	}
 	for _, s := range res.Schedules {
-		if err := inv.showSimulated(s); err != nil {
+		if err := inv.showSimulated(s, res.To); err != nil {
 			return err
 		}
 	}
@@ -102,13 +103,16 @@ func (inv *invocation) showSimulation(res api.SimulateResult) error {
 // again of those that have a clock change or a holiday to tell of.
 const shownPeriods = 12
 
-func (inv *invocation) showSimulated(s api.Simulation) error {
-	same := ""
+func (inv *invocation) showSimulated(s api.Simulation, to time.Time) error {
+	rest := ""
 	if s.Added+s.Dropped+s.Moved == 0 {
-		same = "; none differs"
+		rest = "; none differs"
+	}
+	if s.To.Before(to) {
+		rest += fmt.Sprintf(" (it has very many: compared up to %s)", instantIn(s.To, time.UTC))
 	}
 	_, err := fmt.Fprintf(inv.paper(), "\n%s: %d periods before, %d after; %d added, %d dropped, %d moved%s\n",
-		bold(clean(s.ID)), s.Before, s.After, s.Added, s.Dropped, s.Moved, same)
+		bold(clean(s.ID)), s.Before, s.After, s.Added, s.Dropped, s.Moved, rest)
 	if err != nil || len(s.Periods) == 0 {
 		return err
 	}

@@ -100,19 +100,28 @@ func (inv *invocation) serve(ctx context.Context, f serveFlags) error {
 
 	st, err := openPatiently(ctx, inv.storeURL(), log)
 	if err != nil {
-		return storeHint(err)
+		return stopped(ctx, storeHint(err))
 	}
 	defer st.Close()
 	if definitions != nil {
 		if err := inv.applyAtStart(ctx, st, *definitions, log); err != nil {
-			return err
+			return stopped(ctx, err)
 		}
 	}
-	listener, err := net.Listen("tcp", f.listen)
+	listener, err := listen(f.listen)
 	if err != nil {
-		return withHint(duly.Errorf(duly.CodeUnavailable, "cannot listen: %w", err), "choose another address with --listen; port 0 picks a free one")
+		return err
 	}
 	return inv.serveOn(ctx, st, listener, f, log)
+}
+
+// stopped forgives an error that comes of being told to end: a server that
+// still waited for its store then ends well.
+func stopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 // serveOn takes part and answers requests until ctx ends.
