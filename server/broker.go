@@ -43,7 +43,7 @@ type claimed struct {
 const (
 	// look is how often the horizon is looked at although no event came.
 	look = time.Second
-	// claimTime bounds one claim on behalf of a waiter.
+	// claimTime bounds one question to the store.
 	claimTime = 10 * time.Second
 	// maxRest bounds how long a kind of worker for which there was nothing,
 	// although something was ready for others, is left alone: 1 ms the first
@@ -58,7 +58,7 @@ func newBroker(st store.Store, h *hub) *broker {
 // claim takes work, waiting for it up to wait. It answers at once, with
 // nothing, when ctx or the server ends.
 func (b *broker) claim(ctx context.Context, req store.ClaimRequest, wait time.Duration) (store.ClaimResult, error) {
-	res, err := b.store.Claim(ctx, req)
+	res, err := b.ask(ctx, req)
 	if err != nil || len(res.Claims) > 0 || wait <= 0 {
 		return res, err
 	}
@@ -80,6 +80,15 @@ func (b *broker) claim(ctx context.Context, req store.ClaimRequest, wait time.Du
 	}
 	c := <-w.got
 	return c.res, c.err
+}
+
+// ask claims. It does not stop when the worker goes away: a claim that is
+// granted and not heard of would be lost until its lease has run out, whereas
+// one that is heard of can be given back.
+func (b *broker) ask(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimTime)
+	defer cancel()
+	return b.store.Claim(ctx, req)
 }
 
 // enter queues a request; nil if the server has ended.
@@ -242,9 +251,7 @@ func (b *broker) serveOne(w *waiter) bool {
 	w.busy = true
 	b.mu.Unlock()
 
-	ctx, cancel := context.WithTimeout(context.Background(), claimTime)
-	res, err := b.store.Claim(ctx, w.req)
-	cancel()
+	res, err := b.ask(context.Background(), w.req)
 
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -318,3 +318,34 @@ func TestADeletedScheduleIsGoneAndItsHistoryStays(t *testing.T) {
 		t.Errorf("its open occurrence is %+v, %v", got.State, err)
 	}
 }
+
+func TestUpcomingSaysWhyNothingWillHappen(t *testing.T) {
+	b := setup(t)
+	s := daily("a")
+	s.Cron, s.Limit = "30 2 * * *", 4
+	s.Calendar = &duly.CalendarRule{Weekdays: []string{"mon", "tue", "wed", "thu", "fri", "sun"}}
+	b.put(t, s)
+	list, err := b.Upcoming(b.ctx, "a", api.UpcomingQuery{N: 10, From: time.Date(2027, 3, 26, 12, 0, 0, 0, time.UTC)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, u := range list.Items {
+		got = append(got, u.Local+" "+u.Skip)
+	}
+	want := []string{ // of a limit of four; the clocks jump over 02:30 on the 28th
+		"2027-03-27T02:30:00+01:00 calendar: no business day", "2027-03-28T03:00:00+02:00 ", "2027-03-29T02:30:00+02:00 ",
+		"2027-03-30T02:30:00+02:00 ", "2027-03-31T02:30:00+02:00 ",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	until := time.Date(2027, 3, 30, 0, 0, 0, 0, time.UTC)
+	if _, err := b.Pause(b.ctx, "a", api.PauseRequest{Until: until}); err != nil {
+		t.Fatal(err)
+	}
+	list, err = b.Upcoming(b.ctx, "a", api.UpcomingQuery{From: time.Date(2027, 3, 29, 0, 0, 0, 0, time.UTC)})
+	if err != nil || list.Items[0].Skip != "paused by anna" || list.Items[1].Skip != "" {
+		t.Errorf("paused: %+v, %v", list.Items, err)
+	}
+}

@@ -63,7 +63,7 @@ func serve(t *testing.T, st store.Store) *bundle {
 	web := httptest.NewServer(b.server.Handler())
 	b.url = web.URL
 	b.Client = api.New(web.URL, "").As("anna")
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	b.ctx = ctx
 	t.Cleanup(func() {
 		cancel()

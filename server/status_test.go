@@ -1,9 +1,12 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
+	"log/slog"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -185,5 +188,64 @@ func TestThePolicyAllowsThePagesOwnStyle(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "<style>"+string(css)+"</style>") {
 		t.Error("the style is not word for word what the policy has the sum of")
+	}
+}
+
+func TestANodeInTheSameProcessDoesTheWorkAndIsCounted(t *testing.T) {
+	st := openStore(t)
+	n := node.New(st, node.Options{Name: "inside", Logger: slog.New(slog.DiscardHandler)})
+	done := make(chan string, 10)
+	n.Handle("work", func(_ context.Context, o *node.Occurrence) error {
+		done <- o.Assignment.Occurrence
+		return nil
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := n.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	defer running.Wait()
+	defer stop()
+	s := New(st, control.New(st), Options{Node: n})
+	t.Cleanup(s.Close)
+	client := api.InProcess(s.Handler())
+	if _, err := client.PutSchedule(ctx, daily("a"), false); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{}, 100)
+	var following sync.WaitGroup
+	defer following.Wait()
+	defer stop()
+	following.Go(func() {
+		if err := client.Events(ctx, []store.Topic{store.TopicOccurrences}, func(store.Event) { ended <- struct{}{} }); err != context.Canceled {
+			t.Error(err)
+		}
+	})
+	<-ended
+	made, err := client.Trigger(ctx, "a", api.TriggerRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id := <-done; id != made.Occurrence.ID {
+		t.Errorf("the node did %s", id)
+	}
+	for occ := made.Occurrence; occ.State != duly.Succeeded; <-ended {
+		if occ, err = client.Occurrence(ctx, made.Occurrence.ID); err != nil {
+			t.Fatal(err)
+		}
+		if occ.State == duly.Succeeded {
+			break
+		}
+	}
+	families, err := s.metrics().Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == "duly_start_lateness_seconds" && f.GetMetric()[0].GetHistogram().GetSampleCount() != 1 {
+			t.Errorf("the start was counted %v", f)
+		}
 	}
 }

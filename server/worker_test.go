@@ -11,6 +11,7 @@ import (
 
 	"github.com/duly-dev/duly"
 	"github.com/duly-dev/duly/api"
+	"github.com/duly-dev/duly/control"
 	"github.com/duly-dev/duly/store"
 )
 
@@ -246,14 +247,13 @@ func TestWorkThatNobodyHearsOfGoesBackUncounted(t *testing.T) {
 	b.put(t, daily("a"))
 	node := b.join(t)
 	b.trigger(t, "a")
-	// A client that is gone by the time its claim is made.
 	ctx, cancel := context.WithCancel(b.ctx)
-	gone := &leaving{Store: b.store, left: cancel, finished: make(chan struct{}, 1)}
-	other := serve(t, gone)
-	if _, err := other.Claim(ctx, api.ClaimRequest{Node: node, Capabilities: []string{"handler:work"}}); err == nil {
-		t.Fatal("the client was answered")
+	s := New(&leaving{Store: b.store, left: cancel}, control.New(b.store), Options{})
+	t.Cleanup(s.Close)
+	in := &claimInput{Body: api.ClaimRequest{Node: node, Capabilities: []string{"handler:work"}}}
+	if _, err := s.claim(ctx, in); err != context.Canceled {
+		t.Fatalf("a client that is gone was answered: %v", err)
 	}
-	<-gone.finished
 	c := b.claimOne(t, node)
 	if c.Attempt != 2 || c.Tries != 1 {
 		t.Errorf("afterwards it is attempt %d, try %d", c.Attempt, c.Tries)
@@ -263,21 +263,12 @@ func TestWorkThatNobodyHearsOfGoesBackUncounted(t *testing.T) {
 // leaving is a real store whose client goes away while it claims.
 type leaving struct {
 	store.Store
-	left     context.CancelFunc
-	finished chan struct{}
+	left context.CancelFunc
 }
 
 func (l *leaving) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
-	res, err := l.Store.Claim(context.WithoutCancel(ctx), req)
 	l.left()
-	<-ctx.Done()
-	return res, err
-}
-
-func (l *leaving) Finish(ctx context.Context, node int64, reports []store.Report) ([]store.Finished, error) {
-	res, err := l.Store.Finish(ctx, node, reports)
-	l.finished <- struct{}{}
-	return res, err
+	return l.Store.Claim(ctx, req)
 }
 
 func TestWhatFollowsAnAttemptIsDecidedByTheSchedulesPolicies(t *testing.T) {
