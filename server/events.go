@@ -36,8 +36,7 @@ func (s *Server) routeEvents() {
 		Responses: map[string]*huma.Response{"200": {
 			Description: "A stream of events",
 			Content: map[string]*huma.MediaType{"text/event-stream": {
-				Schema:  s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[store.Event](), true, "Event"),
-				Example: "data: {\"topic\":\"occurrences\",\"schedule\":\"invoices\"}\n\n",
+				Schema: s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[store.Event](), true, "Event"),
 			}},
 		}},
 	}, s.streamEvents)

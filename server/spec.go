@@ -44,6 +44,7 @@ func newAPI(mux *http.ServeMux, transform huma.Transformer) huma.API {
 					"A schedule produces occurrences; an occurrence is tried in attempts; attempts cause effects.",
 				License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 			},
+			Servers:    []*huma.Server{{URL: "/"}},
 			Components: &huma.Components{Schemas: registry},
 			Tags:       tags(),
 		},
