@@ -70,7 +70,7 @@ func (l *ledger) long() {
 	o := l.d.record(l.last, l.state, l.reason)
 	o.Period = l.first.Period + ".." + l.last.Period
 	o.Count = l.n
-	o.IntervalStart = l.first.seg.seq.Interval(l.first.Due)
+	o.IntervalStart = l.first.interval()
 	o.Extend = extend
 }
 
@@ -87,7 +87,7 @@ func (x due) occurrence() store.NewOccurrence {
 	return store.NewOccurrence{
 		Period:        x.Period,
 		Due:           x.At,
-		IntervalStart: x.seg.seq.Interval(x.Due),
+		IntervalStart: x.interval(),
 		Origin:        duly.OriginSchedule,
 		Revision:      x.seg.revision.Number,
 		Definition:    x.seg.revision.Definition,

@@ -168,6 +168,6 @@ func (d *decision) merge(taker *store.NewOccurrence) {
 	taker.Covers = covers
 	seq := d.line.newest().seq
 	if first, ok := seq.Find(covers[0]); ok {
-		taker.IntervalStart = seq.Interval(first)
+		taker.IntervalStart = due{first, d.line.newest()}.interval()
 	}
 }

@@ -22,6 +22,7 @@ func TestOnTime(t *testing.T) {
 		{"5 ms late is on time, even for none", "none", "* * * * *", "2026-11-30T10:00:01Z", "2026-11-30T10:01:00.005Z", []string{"pending 2026-11-30T10:01"}},
 		{"a busy planner makes every second that it slept over", "none", "* * * * * *", "2026-11-30T10:00:01.1Z", "2026-11-30T10:00:04.2Z", []string{"pending 2026-11-30T10:00:02Z", "pending 2026-11-30T10:00:03Z", "pending 2026-11-30T10:00:04Z"}},
 		{"so it does for latest", "latest", "* * * * * *", "2026-11-30T10:00:01.1Z", "2026-11-30T10:00:03.2Z", []string{"pending 2026-11-30T10:00:02Z", "pending 2026-11-30T10:00:03Z"}},
+		{"and for combine, which has nothing to combine", "combine", "* * * * * *", "2026-11-30T10:00:01.1Z", "2026-11-30T10:00:03.2Z", []string{"pending 2026-11-30T10:00:02Z", "pending 2026-11-30T10:00:03Z"}},
 		{"after an outage the newest alone is on time", "none", "* * * * * *", "2026-11-30T10:00:01.1Z", "2026-11-30T10:00:09.2Z", []string{"missed 2026-11-30T10:00:02Z (catch-up none)", "missed 2026-11-30T10:00:03Z (catch-up none)", "missed 2026-11-30T10:00:04Z (catch-up none)", "missed 2026-11-30T10:00:05Z (catch-up none)", "missed 2026-11-30T10:00:06Z (catch-up none)", "missed 2026-11-30T10:00:07Z (catch-up none)", "missed 2026-11-30T10:00:08Z (catch-up none)", "pending 2026-11-30T10:00:09Z"}},
 		{"nothing is due between two instants", "all", "0 * * * *", "2026-11-30T10:00:01Z", "2026-11-30T10:59:59Z", []string{}},
 	} {
@@ -189,6 +190,15 @@ func TestLimitEndsASchedule(t *testing.T) {
 	}
 }
 
+func TestWhatIsReplacedDoesNotCountAgainstTheLimit(t *testing.T) {
+	f := newFixture(t, "2026-11-30T10:00:30Z", with(cron("* * * * *", "all"), func(s *duly.Schedule) { s.Limit, s.Overlap = 3, duly.OverlapReplace }))
+	f.due.Fired = 1
+	got := Decide(instant(t, "2026-11-30T10:04:00Z"), f.due, func(int64) *Plan { return f.plans[1] })
+	if len(got.Occurrences) != 4 || got.NextDue.IsZero() {
+		t.Errorf("%v, next due %v", lines(got.Occurrences), got.NextDue)
+	}
+}
+
 func TestTheEndOfATimingEndsASchedule(t *testing.T) {
 	end := instant(t, "2026-11-30T10:02:30Z")
 	f := newFixture(t, "2026-11-30T10:00:30Z", with(cron("* * * * *", "all"), func(s *duly.Schedule) { s.End = &end }))
@@ -259,6 +269,18 @@ func TestIntervalsAreContiguous(t *testing.T) { // B90
 	}
 	if want := instant(t, "2027-01-04T23:01:00Z"); !from.Equal(want) {
 		t.Errorf("last due %v, want %v", from, want)
+	}
+}
+
+func TestAnIntervalBeginsWhereTheOldTimingEnded(t *testing.T) {
+	f := newFixture(t, "2027-02-10T10:25:01Z", cron("25 * * * *", ""))
+	f.revise("2027-02-10T10:26:00Z", cron("*/15 * * * *", ""))
+	for at, want := range map[string]string{"2027-02-10T10:30:01Z": "2027-02-10T10:25:00Z", "2027-02-10T10:45:01Z": "2027-02-10T10:30:00Z"} {
+		made := f.fire(at)
+		if o := made[len(made)-1]; !o.IntervalStart.Equal(instant(t, want)) {
+			t.Errorf("%s: data from %v, want %s", o.Period, o.IntervalStart, want)
+		}
+		f.due.Cursor = instant(t, "2027-02-10T10:25:01Z")
 	}
 }
 
@@ -342,6 +364,32 @@ func TestFieldCasesOfEdits(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+func TestARunOfMissedTimesEndsAtAnEdit(t *testing.T) {
+	f := newFixture(t, "2026-11-30T10:00:30Z", cron("* * * * *", "none"))
+	f.revise("2026-11-30T11:00:30Z", cron("* * * * *", "none"))
+	made := f.fire("2026-11-30T12:00:30Z")
+	if diff := cmp.Diff([]string{
+		"missed 2026-11-30T10:01..2026-11-30T11:00 x60 (catch-up none)",
+		"missed 2026-11-30T11:01..2026-11-30T12:00 x60 (catch-up none)",
+	}, lines(made)); diff != "" {
+		t.Fatal(diff)
+	}
+	if made[0].Definition != 1 || made[1].Definition != 2 {
+		t.Errorf("definitions %d, %d", made[0].Definition, made[1].Definition)
+	}
+}
+
+func TestARevisionThatIsNotYetInForceWaits(t *testing.T) { // after a clock was set back
+	f := newFixture(t, "2026-11-30T10:00:30Z", cron("0 * * * *", ""))
+	f.revise("2026-11-30T12:30:00Z", cron("*/5 * * * *", ""))
+	for at, want := range map[string]string{"2026-11-30T11:00:01Z": "2026-11-30T12:00:00Z", "2026-11-30T12:00:01Z": "2026-11-30T12:35:00Z"} {
+		f.due.Cursor = instant(t, "2026-11-30T10:30:00Z")
+		if got := Decide(instant(t, at), f.due, func(d int64) *Plan { return f.plans[d] }); !got.NextDue.Equal(instant(t, want)) {
+			t.Errorf("at %s: next due %v, want %s", at, got.NextDue, want)
+		}
 	}
 }
 

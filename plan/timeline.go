@@ -14,12 +14,27 @@ type segment struct {
 	revision store.Revision
 	plan     *Plan
 	seq      timing.Sequence
+	before   *segment // of the revision before; nil: none after the cursor
 }
 
 // due is a due instant with the segment that it belongs to.
 type due struct {
 	timing.Due
 	seg *segment
+}
+
+// interval returns where the interval begins whose data a due is for: when the
+// schedule was due before, by the revision that was in force then.
+func (x due) interval() time.Time {
+	start := x.seg.seq.Interval(x.Due)
+	for seg := x.seg; seg.before != nil && !start.After(seg.revision.From); seg = seg.before {
+		last, ok := seg.before.seq.Last(seg.revision.From)
+		if !ok {
+			break
+		}
+		start = last.Nominal
+	}
+	return start
 }
 
 // timeline is what a schedule was due, from its cursor to now, by the revision
@@ -43,6 +58,9 @@ func trace(now time.Time, s store.DueSchedule, defs func(int64) *Plan) (timeline
 			seg.to = earlier(now, s.Revisions[i+1].From)
 		}
 		seg.seq = p.Timing.Sequence(s.Anchor).PerPeriod(r.From)
+		if i > 0 {
+			seg.before = &line[i-1]
+		}
 		line = append(line, seg)
 	}
 	return line, true

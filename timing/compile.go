@@ -151,7 +151,14 @@ func (c *compiler) at(text string) (source, error) {
 	return source{seq: cron.At(t), perDay: 1, daily: true}, err
 }
 
+// maxExclusions bounds what each search has to look at.
+const maxExclusions = 1000
+
 func (c *compiler) exclusions() {
+	if n := len(c.schedule.Except); n > maxExclusions {
+		c.fault("except", fmt.Errorf("has %d entries; at most %d are allowed (dates may be many in one)", n, maxExclusions))
+		return
+	}
 	for i, x := range c.schedule.Except {
 		prefix := fmt.Sprintf("except[%d].", i)
 		field, err := c.exclusion(prefix, x)

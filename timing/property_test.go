@@ -37,6 +37,12 @@ func TestCountIsTheNumberOfInstants(t *testing.T) {
 			s.Cron, s.Every = "", duly.Duration(rapid.SampledFrom([]time.Duration{time.Second * 7, time.Minute, time.Hour}).Draw(t, "every"))
 		}
 		from, to := anySpan(t, 10*24*time.Hour)
+		if loc, err := time.LoadLocation(s.Timezone); err == nil && rapid.Bool().Draw(t, "beside a change") {
+			if change, _, ok := nextChange(loc, from, from.AddDate(1, 0, 0)); ok {
+				from = change.Add(time.Duration(rapid.Int64Range(-int64(3*time.Hour), int64(3*time.Hour)).Draw(t, "beside")))
+				to = from.Add(time.Duration(rapid.Int64Range(0, int64(4*time.Hour)).Draw(t, "short")))
+			}
+		}
 		if rapid.Bool().Draw(t, "bounds") {
 			s.Start, s.End = ptr(from.Add(to.Sub(from)/3)), ptr(from.Add(to.Sub(from)/2+time.Second))
 		}

@@ -89,17 +89,32 @@ func (s Sequence) ByNominal(from, to time.Time) iter.Seq[Due] {
 // nominal instant of the one before it that ran. It is zero where there is no
 // such instant within the last thousand.
 func (s Sequence) Interval(d Due) time.Time {
-	n := d.Nominal
+	last, _ := s.lastRun(d.Nominal)
+	return last
+}
+
+// Last returns the last due that runs whose nominal instant is not after a
+// given one, and false if there is none among the last thousand.
+func (s Sequence) Last(until time.Time) (Due, bool) {
+	n, ok := s.lastRun(until.Add(1))
+	if !ok {
+		return Due{}, false
+	}
+	return s.due(n), true
+}
+
+func (s Sequence) lastRun(before time.Time) (time.Time, bool) {
+	n := before
 	for range 1000 {
 		var ok bool
 		if n, ok = s.prevNominal(n); !ok {
-			return time.Time{}
+			break
 		}
 		if s.t.business == nil && s.real == nil || s.due(n).Skip == "" {
-			return n
+			return n, true
 		}
 	}
-	return time.Time{}
+	return time.Time{}, false
 }
 
 // due makes a Due of a nominal instant.

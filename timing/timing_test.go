@@ -132,6 +132,36 @@ func TestPeriodNamesTheNominalDay(t *testing.T) {
 	}
 }
 
+func TestTheLastDueLiesBeforeTheEnd(t *testing.T) {
+	s := cronIn("UTC", "0 6 * * *")
+	s.Start, s.End = ptr(at(t, "2027-01-02T06:00Z")), ptr(at(t, "2027-01-05T06:00Z"))
+	seq := mustCompile(t, s).Sequence(time.Time{})
+	if d, ok := seq.Prev(at(t, "2028-01-01")); !ok || show(d) != "2027-01-04T06:00Z" {
+		t.Errorf("last %s", show(d))
+	}
+	if d, ok := seq.Prev(at(t, "2027-01-02T06:00Z")); ok {
+		t.Errorf("%s lies before the start", show(d))
+	}
+}
+
+func TestCountBeginsRightAfterAClockChange(t *testing.T) {
+	seq := mustCompile(t, cronIn("Europe/Berlin", "10 1-3 * * *")).Sequence(time.Time{})
+	// 02:10 has had its turn on the first pass; only 03:10 is left.
+	if n, _ := seq.Count(at(t, "2027-10-31T01:05Z"), at(t, "2027-10-31T02:30Z"), 0); n != 1 {
+		t.Errorf("%d, want 1", n)
+	}
+}
+
+func TestAPeriodCountsAnewFromSince(t *testing.T) {
+	s := cronIn("UTC", "0 6,12,18 * * *")
+	s.Period = duly.PeriodDay
+	seq := mustCompile(t, s).Sequence(time.Time{}).PerPeriod(at(t, "2027-01-02T13:00Z"))
+	want := []string{"2027-01-01T06:00Z", "2027-01-02T06:00Z", "2027-01-02T18:00Z", "2027-01-03T06:00Z"}
+	if diff := cmp.Diff(want, following(seq, at(t, "2027-01-01T00:00Z"), 4)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestFaultsNameFieldAndPlace(t *testing.T) {
 	for _, c := range []struct {
 		name  string
