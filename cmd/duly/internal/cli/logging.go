@@ -24,7 +24,7 @@ func (inv *invocation) newLogger(form string, debug bool) (*slog.Logger, error) 
 	switch form {
 	case "text":
 		plain := !terminal || inv.getenv("NO_COLOR") != ""
-		return slog.New(tint.NewHandler(inv.err, &tint.Options{Level: level, TimeFormat: time.TimeOnly, NoColor: plain})), nil
+		return slog.New(tint.NewTextHandler(inv.err, &tint.Options{Level: level, TimeFormat: time.TimeOnly, NoColor: plain})), nil
 	case "json":
 		return slog.New(slog.NewJSONHandler(inv.err, &slog.HandlerOptions{Level: level})), nil
 	}
