@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"os"
+	"sync/atomic"
 
 	"github.com/duly-dev/duly/cmd/duly/internal/cli"
 )
@@ -13,7 +14,8 @@ func main() { os.Exit(run()) }
 
 // run ends with the first SIGINT or SIGTERM in an orderly way.
 func run() int {
-	ctx, stop := untilSignal(context.Background())
+	var wrapping atomic.Bool
+	ctx, stop := untilSignal(context.Background(), &wrapping)
 	defer stop()
-	return cli.Program{}.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())
+	return cli.Program{Wrapping: &wrapping}.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -15,8 +16,8 @@ const oneSignal = 500 * time.Millisecond
 
 // untilSignal returns a context that ends with the first SIGINT or SIGTERM. A
 // second one ends the process at once, with the exit code that a shell knows
-// (128 and the signal's number).
-func untilSignal(ctx context.Context) (context.Context, func()) {
+// (128 and the signal's number), unless signals belong to a wrapped command.
+func untilSignal(ctx context.Context, wrapping *atomic.Bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	caught := make(chan os.Signal, 8)
 	signal.Notify(caught, os.Interrupt, syscall.SIGTERM)
@@ -30,7 +31,7 @@ func untilSignal(ctx context.Context) (context.Context, func()) {
 				cancel()
 				continue
 			}
-			if number, ok := sig.(syscall.Signal); ok && time.Since(first) > oneSignal {
+			if number, ok := sig.(syscall.Signal); ok && time.Since(first) > oneSignal && !wrapping.Load() {
 				os.Exit(128 + int(number))
 			}
 		}

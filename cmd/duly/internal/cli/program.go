@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/charmbracelet/x/term"
@@ -12,13 +13,20 @@ import (
 
 // Program is the command line. Its zero value is ready to use, and it may be
 // run any number of times, at once too.
-type Program struct{}
+type Program struct {
+	// Wrapping, where set, is told when signals are no longer the program's
+	// own but those of a command that it wraps.
+	Wrapping *atomic.Bool
+}
 
 // Run carries out one command line and answers the exit code (see `duly help
 // exit-codes`). args are without the program's name; env is in the form of
 // os.Environ. The end of ctx asks for an orderly end.
-func (Program) Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env []string) int {
-	inv := &invocation{in: stdin, out: stdout, err: stderr, env: env}
+func (p Program) Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env []string) int {
+	inv := &invocation{in: stdin, out: stdout, err: stderr, env: env, wrapping: p.Wrapping}
+	if inv.wrapping == nil {
+		inv.wrapping = new(atomic.Bool)
+	}
 	root := inv.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -47,6 +55,9 @@ type invocation struct {
 
 	flags   globalFlags
 	closers []func() error // give up what connect opened
+
+	wrapping *atomic.Bool
+	signals  chan os.Signal // for the wrapped command
 }
 
 // globalFlags are understood by every command.

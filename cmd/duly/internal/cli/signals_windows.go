@@ -1,0 +1,5 @@
+package cli
+
+import "os"
+
+func notifyMore(chan<- os.Signal) {}

@@ -1,0 +1,113 @@
+// Package wrap runs the command behind `duly lock` and `duly exec`: like a
+// shell would, in the foreground of whoever called, with signals passed on.
+// Unlike package target/exec it keeps nothing of the output and judges no exit
+// code; it only sees to it that the command, and what it started, ends when
+// ownership does.
+package wrap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// Command is a program to run.
+type Command struct {
+	Args []string
+	// Env comes on top of the caller's environment.
+	Env            []string
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	KillAfter      time.Duration // between SIGTERM and SIGKILL; default 10s
+	Signals        <-chan os.Signal
+}
+
+// Exit codes as shells use them.
+const (
+	codeNotExecutable = 126
+	codeNotFound      = 127
+	codeSignalled     = 128
+)
+
+// Run runs the command to its end. When ctx ends it is asked to stop, and
+// killed when it does not; signals that arrive are passed on to it and all it
+// started. It answers the exit code, 128 + n for an end by signal n, and an
+// error where the command could not be started (code 126 or 127).
+func (c Command) Run(ctx context.Context) (int, error) {
+	cmd := exec.Command(c.Args[0], c.Args[1:]...)
+	cmd.Env = append(os.Environ(), c.Env...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, c.Stderr
+	own := ownGroup(cmd, c.Stdin)
+	// What stays behind and holds the pipes must not keep us.
+	cmd.WaitDelay = time.Second
+
+	// On Linux the command's death with ours is bound to the thread that
+	// starts it, which therefore must live as long.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := cmd.Start(); err != nil {
+		code := codeNotExecutable
+		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
+			code = codeNotFound
+		}
+		return code, fmt.Errorf("%s cannot be started: %w", c.Args[0], err)
+	}
+	stopped := make(chan struct{})
+	relayed := make(chan struct{})
+	go func() {
+		defer close(relayed)
+		c.relay(ctx, cmd.Process, own, stopped)
+	}()
+	err := cmd.Wait()
+	close(stopped)
+	<-relayed
+	if own {
+		kill(cmd.Process, own, syscall.SIGKILL) // what it left behind in its group
+	}
+	return code(cmd.ProcessState, err), nil
+}
+
+// relay passes signals on, and ends the command when ctx ends.
+func (c Command) relay(ctx context.Context, p *os.Process, own bool, stopped <-chan struct{}) {
+	over := ctx.Done()
+	var late <-chan time.Time
+	for {
+		select {
+		case <-stopped:
+			return
+		case s := <-c.Signals:
+			if sig, ok := s.(syscall.Signal); ok {
+				kill(p, own, sig)
+			}
+		case <-over:
+			over = nil
+			kill(p, own, syscall.SIGTERM)
+			after := c.KillAfter
+			if after <= 0 {
+				after = 10 * time.Second
+			}
+			late = time.After(after)
+		case <-late:
+			kill(p, own, syscall.SIGKILL)
+		}
+	}
+}
+
+func code(state *os.ProcessState, err error) int {
+	if state == nil {
+		return 1
+	}
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return codeSignalled + int(status.Signal())
+	}
+	if state.ExitCode() == 0 && err != nil && !errors.Is(err, exec.ErrWaitDelay) {
+		return 1 // its output could not be passed on
+	}
+	return state.ExitCode()
+}
