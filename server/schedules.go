@@ -64,6 +64,12 @@ func (s *Server) routeSchedules() {
 		Responses: alsoCreated("TriggerResult", "The occurrence existed"),
 	}), s.triggerSchedule)
 	register(s, acting(huma.Operation{
+		OperationID: "startOccurrence", Method: http.MethodPost, Path: one + "/start", Tags: tag,
+		Summary: "Declare an occurrence that a platform's cron starts", Errors: []int{http.StatusNotFound, http.StatusConflict},
+		Description: "For external schedules. The caller then claims by the capability in the answer, which hands out this occurrence and no other. " +
+			"Every caller that starts the same period meets the same occurrence; one that has ended without success goes back to pending.",
+	}), s.startOccurrence)
+	register(s, acting(huma.Operation{
 		OperationID: "backfillSchedule", Method: http.MethodPost, Path: one + "/backfill", Tags: tag,
 		Summary: "Make the occurrences of a past range", Errors: []int{http.StatusNotFound},
 		Description: "Each period is computed from the definition that was in force then.",
