@@ -62,6 +62,9 @@ func After(p *Plan, a Attempt) store.Next {
 	if a.RetryAfter > 0 {
 		delay = min(a.RetryAfter, MaxRetryAfter)
 	}
+	if def.External {
+		delay = 0 // its platform decides when to try again
+	}
 	return store.Next{State: duly.Pending, Reason: because(fmt.Sprintf("attempt %d of %d %s", a.Tries, limit, what), a.Error), Delay: delay}
 }
 
@@ -84,7 +87,7 @@ func Expired(p *Plan, e store.Expired, random float64) store.Next {
 		return store.Next{State: duly.Failed, Reason: fmt.Sprintf("%s, and all %d attempts are used up", lost, limit), Hold: holds(def)}
 	}
 	next := store.Next{State: duly.Pending, Reason: lost}
-	if e.Tries > 1 {
+	if e.Tries > 1 && !def.External {
 		next.Delay = backoff(def.Retry, e.Tries-1, random)
 	}
 	return next

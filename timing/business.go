@@ -233,11 +233,11 @@ func (s Sequence) betweenMoved(from, to time.Time) iter.Seq[Due] {
 
 // startOf returns the first instant of a date, or of the next that exists.
 func startOf(d calendar.Date, loc *time.Location) time.Time {
-	for {
-		start, _, err := calendar.Bounds(calendar.Day, d.String(), loc)
-		if err == nil || d.Year > 9999 {
-			return start
+	for d.Year <= 9999 {
+		if at := cron.Resolve(loc, cron.DST{}, d.Year, d.Month, d.Day, 0, 0, 0); len(at) > 0 {
+			return at[0]
 		}
 		d = d.AddDays(1)
 	}
+	return time.Time{}
 }
