@@ -34,7 +34,8 @@ type claiming struct {
 	capabilities string
 	queues       map[int64]*queueState
 	taken        []*newRow // by takeNew
-	leftOver     bool      // takeNew could have taken more
+	leftOver     bool      // others may go instead of what takeNew chose
+	tooLate      bool      // some new ones may not start any more
 	res          store.ClaimResult
 }
 
@@ -184,11 +185,7 @@ func (c *claiming) takeNew(rows []*newRow) error {
 	byQueue := map[int64]*memoryLane{}
 	var order []int64
 	for i, r := range rows {
-		if r.state != pending || r.waiting != waitSlot || !can[r.Capability] {
-			continue
-		}
-		if by := micros(r.StartBy); by != 0 && by < c.now {
-			c.leftOver = true // it is missed; the next prelude says so
+		if r.state != pending || r.waiting != waitSlot || !can[r.Capability] || r.expired(c.now) {
 			continue
 		}
 		if byQueue[r.queue] == nil {
@@ -224,7 +221,7 @@ func (c *claiming) takeNew(rows []*newRow) error {
 
 // addNew answers what takeNew chose, now that it is inserted. Some may have
 // turned out to exist; then others may go instead.
-func (c *claiming) addNew([]*newRow) error {
+func (c *claiming) addNew() error {
 	for _, r := range c.taken {
 		if r.existed {
 			c.leftOver = true

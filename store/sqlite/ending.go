@@ -89,9 +89,7 @@ func (e *endings) end(o *occ, end ending) error {
 		return err
 	}
 	e.moves[[2]int64{o.state, end.to}]++
-	if end.to != pending {
-		e.settle[o.sid] = true
-	}
+	e.settle[o.sid] = true
 	e.told(o.schedule)
 	o.state, o.outcome, o.late, o.cancelled = end.to, end.outcome, end.late, ""
 	return nil

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/duly-dev/duly"
@@ -129,6 +130,7 @@ func (f *firing) claim() error {
 	if err != nil {
 		return err
 	}
+	c.tooLate = slices.ContainsFunc(f.rows, func(r *newRow) bool { return r.state == pending && r.expired(f.now) })
 	if !ready && len(f.rows) > 0 {
 		if err := c.takeNew(f.rows); err != nil {
 			return err
@@ -137,8 +139,13 @@ func (f *firing) claim() error {
 	if err := f.carryOut(); err != nil {
 		return err
 	}
-	if err := c.addNew(f.rows); err != nil {
+	if err := c.addNew(); err != nil {
 		return err
+	}
+	if c.tooLate {
+		if err := c.prelude(); err != nil {
+			return err
+		}
 	}
 	if ready || c.leftOver {
 		if err := c.take(); err != nil {
@@ -314,6 +321,12 @@ func (r *newRow) wait(now int64, busy bool) {
 	default:
 		r.waiting = waitSlot
 	}
+}
+
+// expired reports whether it may not start any more.
+func (r *newRow) expired(now int64) bool {
+	by := micros(r.StartBy)
+	return by != 0 && by < now
 }
 
 // leaseOf is how long ownership lasts.

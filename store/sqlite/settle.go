@@ -43,7 +43,7 @@ func (t *tx) settleAll(sids map[int64]bool, now int64) error {
 func (t *tx) settle(sid, first, now int64) error {
 	// What could be in the way, and what is ready but not first any more.
 	inTheWay, ready := false, int64(0)
-	err := t.query(bg, `SELECT o.seq, o.state = 0 AND o.serial AND o.attempt = 0 AND (o.due, o.seq) > (b.due, b.seq)
+	err := t.query(bg, `SELECT o.seq, o.state = 0 AND o.serial AND (o.due, o.seq) > (b.due, b.seq)
 		FROM occurrences o INDEXED BY occurrences_front, occurrences b
 		WHERE o.state < 2 AND o.waiting IS NOT 3 AND o.sid = ? AND b.seq = ?`, []any{sid, first}, func(r row) error {
 		if r.bool(1) {

@@ -41,8 +41,12 @@ func (t *tx) trimOccurrences(cut int64, limit int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	relinked := map[int64]int64{} // prevs that changed since they were read
 	for _, o := range all {
-		if err := t.unchain(o.sid, o.seq, o.prev); err != nil {
+		if prev, ok := relinked[o.seq]; ok {
+			o.prev = prev
+		}
+		if err := t.unchain(o.sid, o.seq, o.prev, relinked); err != nil {
 			return 0, err
 		}
 		for _, q := range []string{"DELETE FROM attempts WHERE seq = ?", "DELETE FROM reports WHERE seq = ?", "DELETE FROM occurrences WHERE seq = ?"} {
@@ -60,7 +64,7 @@ func (t *tx) trimOccurrences(cut int64, limit int) (int, error) {
 // unchain takes an occurrence out of its schedule's chain. Oldest first means
 // that as a rule nothing is left behind it, and then the chain simply ends
 // earlier; where an older one stays, its successor is found and linked to it.
-func (t *tx) unchain(sid, seq, prev int64) error {
+func (t *tx) unchain(sid, seq, prev int64, relinked map[int64]int64) error {
 	kept, err := t.number(bg, "SELECT count(*) FROM occurrences WHERE seq = ?", prev)
 	if err != nil || kept == 0 {
 		return err
@@ -79,6 +83,7 @@ func (t *tx) unchain(sid, seq, prev int64) error {
 	}); err != nil {
 		return err
 	}
+	relinked[next] = prev
 	_, err = t.exec("UPDATE occurrences SET prev = ? WHERE seq = ?", prev, next)
 	return err
 }
