@@ -44,6 +44,12 @@ func (c *Client) Trigger(ctx context.Context, id string, req TriggerRequest) (Tr
 	return post[TriggerResult](ctx, c, schedulePath(id)+"/trigger", req)
 }
 
+// Start declares an occurrence of an external schedule, to be claimed by the
+// capability in the answer.
+func (c *Client) Start(ctx context.Context, id string, req StartRequest) (StartResult, error) {
+	return post[StartResult](ctx, c, schedulePath(id)+"/start", req)
+}
+
 // Backfill makes the occurrences of a past range that a rule wants.
 func (c *Client) Backfill(ctx context.Context, id string, req BackfillRequest) (BackfillResult, error) {
 	return post[BackfillResult](ctx, c, schedulePath(id)+"/backfill", req)
