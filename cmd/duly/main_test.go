@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,11 @@ import (
 // TestMain makes this test binary double as the duly command, so that scripts
 // and tests start real processes of exactly this code.
 func TestMain(m *testing.M) {
+	// These tests wait for other processes most of the time. -parallel on the
+	// command line outranks this.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){
 		"duly": func() { os.Exit(run()) },
 	})
