@@ -71,6 +71,7 @@ func (s *Server) stream(ctx context.Context, w http.ResponseWriter, topics []sto
 	w.Header().Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
 	out := http.NewResponseController(w)
+	defer func() { _ = out.SetWriteDeadline(time.Time{}) }() // the connection may serve other requests yet
 	send := func(text string) bool {
 		_ = out.SetWriteDeadline(time.Now().Add(writeTime)) // not every connection has one
 		if _, err := w.Write([]byte(text)); err != nil {
