@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 
 	"github.com/duly-dev/duly"
@@ -32,7 +33,13 @@ type Started struct {
 // same period meets the same occurrence. One that ended without success goes
 // back to pending, since its platform asks for it again; one that succeeded,
 // runs or is uncertain is answered as it stands.
+//
+// Where a platform starts everything there may be no server to end attempts
+// whose owners died, so Start does that first.
 func (c *Control) Start(ctx context.Context, req StartRequest) (Started, error) {
+	if err := c.reap(ctx); err != nil {
+		return Started{}, err
+	}
 	s, p, err := c.planned(ctx, req.Schedule)
 	if duly.CodeOf(err) == duly.CodeNotFound && req.Define != nil {
 		s, p, err = c.define(ctx, req)
@@ -91,4 +98,22 @@ func (c *Control) external(ctx context.Context, p *plan.Plan, s store.ScheduleSt
 		due = now
 	}
 	return plan.ForDue(p, s.Anchor, due)
+}
+
+// reap ends attempts whose lease has run out, as a node would.
+func (c *Control) reap(ctx context.Context) error {
+	h, err := c.store.Horizon(ctx)
+	if err != nil || h.Lease.IsZero() || h.Lease.After(h.Now) {
+		return err
+	}
+	_, err = c.store.Reap(ctx, store.ReapRequest{Decide: func(e store.Expired) store.Next {
+		def, err := c.store.Definition(ctx, e.Definition)
+		if err != nil {
+			return store.Next{State: duly.Pending, Reason: "attempt lost"}
+		}
+		def.ID = e.Schedule
+		p, _ := plan.Compile(def) // nil stands for the defaults
+		return plan.Expired(p, e, rand.Float64())
+	}})
+	return err
 }

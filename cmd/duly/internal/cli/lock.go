@@ -88,7 +88,7 @@ func (inv *invocation) lock(ctx context.Context, name string, command []string, 
 		"DULY_LEASE=" + name,
 		fmt.Sprintf("DULY_FENCING_TOKEN=%d", l.Token()),
 		"DULY_FENCING_RESOURCE=lease/" + name,
-	})
+	}, 0)
 	lost := errors.Is(context.Cause(owning), lease.ErrLost)
 	if released := l.Release(); released != nil && !lost {
 		fmt.Fprintf(inv.err, "duly: the lease %q could not be given back: %v\n", name, released)
@@ -129,9 +129,9 @@ func (inv *invocation) passSignals() {
 	inv.closers = append(inv.closers, func() error { signal.Stop(inv.signals); return nil })
 }
 
-func (inv *invocation) wrap(ctx context.Context, command, env []string) (int, error) {
+func (inv *invocation) wrap(ctx context.Context, command, env []string, killAfter time.Duration) (int, error) {
 	return wrap.Command{
-		Args: command, Env: env, Stdin: inv.in, Stdout: inv.out, Stderr: inv.err, Signals: inv.signals,
+		Args: command, Env: env, KillAfter: killAfter, Stdin: inv.in, Stdout: inv.out, Stderr: inv.err, Signals: inv.signals,
 	}.Run(ctx)
 }
 
