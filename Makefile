@@ -18,8 +18,8 @@ run: ## start Duly with the invoice example on embedded SQLite; Ctrl-C stops it
 build: ## build bin/duly, without cgo
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/duly ./cmd/duly
 
-test: ## run every test with the race detector
-	$(GO) vet ./...
+test: ## install the servers that tests need, then run every test with the race detector
+	./scripts/test-servers
 	$(GO) test -race -timeout 30m ./...
 
 lint: ## go vet, staticcheck, gofumpt, and the versions that must agree
