@@ -171,6 +171,9 @@ func (s story) effects(o duly.Occurrence) {
 	counted := false
 	for _, a := range o.Attempts {
 		if a.Effects != (duly.EffectCounts{}) {
+			if !counted && len(o.Effects) > 0 {
+				s.printf("\n")
+			}
 			counted = true
 			s.text(fmt.Sprintf("attempt %d created %d and found %d done already", a.Number, a.Effects.Created, a.Effects.Reused))
 		}

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/cron"
+)
+
+func TestAStoryTellsAttemptsAndEffectsApart(t *testing.T) {
+	zone, err := cron.LoadZone("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(s string) time.Time {
+		t.Helper()
+		parsed, err := time.Parse(time.RFC3339Nano, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return parsed
+	}
+	code := 1
+	o := duly.Occurrence{
+		ID: "invoices@2026-11-28", Schedule: "invoices", Revision: 3, Period: "2026-11-28",
+		Covers: []string{"2026-11-27", "2026-11-28"}, Count: 1,
+		Due: at("2026-11-28T23:00:00Z"), IntervalStart: at("2026-11-27T23:00:00Z"),
+		State: duly.Succeeded, Origin: duly.OriginCatchUp, Queue: "billing", Priority: 5,
+		CreatedAt: at("2026-11-28T23:07:00Z"), FinishedAt: at("2026-11-28T23:09:40Z"), FiredBy: "web-1", TZData: "2026f",
+		Attempts: []duly.Attempt{
+			{
+				Number: 1, Outcome: duly.AttemptLost, Node: "web-1", Token: 41,
+				StartedAt: at("2026-11-28T23:07:00.02Z"), FinishedAt: at("2026-11-28T23:07:30.02Z"),
+				Stale:   &duly.StaleReport{Outcome: duly.AttemptSucceeded, At: at("2026-11-28T23:08:10Z"), Error: "too late"},
+				Effects: duly.EffectCounts{Created: 1},
+			},
+			{
+				Number: 2, Outcome: duly.AttemptFailed, Node: "web-2", Token: 42,
+				StartedAt: at("2026-11-28T23:07:31Z"), FinishedAt: at("2026-11-28T23:07:33.5Z"),
+				Error: "exit status 1", ExitCode: &code, Output: "sending\n\x1b[31mno answer\x1b[0m\n",
+			},
+			{
+				Number: 3, Outcome: duly.AttemptSucceeded, Node: "web-2", Token: 44, Late: true,
+				StartedAt: at("2026-11-28T23:09:00Z"), FinishedAt: at("2026-11-28T23:09:40Z"),
+				Result: json.RawMessage(`{"sent":2}`), Effects: duly.EffectCounts{Created: 1, Reused: 1},
+			},
+		},
+		Effects: []duly.Effect{
+			{Key: "invoice/42/2026-11", Attempt: 1, Token: 41, CreatedAt: at("2026-11-28T23:07:10Z"), Result: json.RawMessage(`{"no":7}`)},
+			{Key: "invoice/43/2026-11", Attempt: 3, Token: 44, CreatedAt: at("2026-11-28T23:09:30Z")},
+		},
+	}
+	const want = `invoices@2026-11-28
+
+  Business date  2026-11-28
+  Covers         2026-11-27, 2026-11-28
+  Due            2026-11-29T00:00:00+01:00 (12h ago)
+  Data since     2026-11-28T00:00:00+01:00
+  State          succeeded
+  Origin         caught up with: it came due while nothing could fire; made 2026-11-29T00:07:00+01:00 by web-1, zone data 2026f, revision 3
+  Queue          billing, priority 5
+  Ended          2026-11-29T00:09:40+01:00 (12h ago)
+
+Attempts
+
+  1  lost on web-1 with token 41
+     Started     2026-11-29T00:07:00.020+01:00
+     Ended       2026-11-29T00:07:30.020+01:00, after 30s
+     Stale       at 2026-11-29T00:08:10+01:00 it reported succeeded, after a newer token had been granted; the report was refused and changed nothing
+                 it said: too late
+
+  2  failed on web-2 with token 42
+     Started     2026-11-29T00:07:31+01:00
+     Ended       2026-11-29T00:07:33.500+01:00, after 2.5s
+     Error       exit status 1
+     Exit code   1
+     Output      sending
+                 no answer
+
+  3  succeeded on web-2 with token 44
+     Started     2026-11-29T00:09:00+01:00
+     Ended       2026-11-29T00:09:40+01:00, after 40s
+     Late        it reported after its lease had run out; nobody had taken over, so the report was accepted
+     Result      {"sent":2}
+
+Effects
+
+  invoice/42/2026-11
+     Recorded    by attempt 1 with token 41, 2026-11-29T00:07:10+01:00
+     Result      {"no":7}
+  invoice/43/2026-11
+     Recorded    by attempt 3 with token 44, 2026-11-29T00:09:30+01:00
+
+  attempt 1 created 1 and found 0 done already
+  attempt 3 created 1 and found 1 done already
+`
+	var b strings.Builder
+	story{sheet: newSheet(&b), zone: zone, now: at("2026-11-29T11:10:00Z")}.tell(o)
+	if got := ansi.Strip(b.String()); got != want {
+		t.Errorf("the story is:\n%s", got)
+	}
+}
