@@ -163,8 +163,11 @@ func (w *lockedWriter) String() string {
 func TestEventsThatSayNothingNewAreMerged(t *testing.T) {
 	sub := &subscriber{wake: make(chan struct{}, 1)}
 	for _, e := range []store.Event{
-		{Topic: store.TopicOccurrences, Schedule: "a"}, {Topic: store.TopicOccurrences, Schedule: "a"},
-		{Topic: store.TopicLeases}, {Topic: store.TopicLeases, Schedule: "b"}, {Topic: store.TopicOccurrences, Schedule: "b"},
+		{Topic: store.TopicOccurrences, Schedule: "a"},
+		{Topic: store.TopicOccurrences, Schedule: "a"},
+		{Topic: store.TopicLeases},
+		{Topic: store.TopicLeases, Schedule: "b"},
+		{Topic: store.TopicOccurrences, Schedule: "b"},
 	} {
 		sub.put(e)
 	}
