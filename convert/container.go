@@ -25,11 +25,13 @@ func (j *cronJob) container(pod *node) {
 		}
 	}
 	command, args := j.texts(c.entry("command")), j.texts(c.entry("args"))
-	if j.external() {
+	switch {
+	case j.broken:
+	case j.external():
 		j.advise(c, command, args)
-		return
+	default:
+		j.execute(pod, c, command, args)
 	}
-	j.execute(pod, c, command, args)
 }
 
 // texts reads a list of texts.
@@ -86,7 +88,7 @@ func flowList(texts []string) string {
 func (j *cronJob) execute(pod, c *node, command, args []string) {
 	image := c.entry("image")
 	if len(command) == 0 {
-		j.wrong(c, "the container has no command, so that of its image %s starts, which a manifest does not tell; give the container a command", c.get("image").string())
+		j.wrong(c, "the container has no command, so that of its image starts, which a manifest does not tell; give the container a command")
 		return
 	}
 	if image != nil {

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -57,6 +58,7 @@ type crontabConverter struct {
 	opt   CrontabOptions
 	zones *zones
 	names *names
+	home  bool // it was said where commands start
 }
 
 func (c *crontabConverter) convert(src Source) {
@@ -68,6 +70,7 @@ func (c *crontabConverter) convert(src Source) {
 	for _, v := range tab.vars {
 		c.aboutVariable(v)
 	}
+	c.aboutHome(tab)
 	for _, e := range tab.entries {
 		if system {
 			user := nextWord(&e.text)
@@ -129,6 +132,17 @@ func (c *crontabConverter) aboutVariable(v variable) {
 		c.note(v.place, Lost, "RANDOM_DELAY: jitter spreads starts, as in jitter: 15m")
 	case strings.Contains(v.value, "$"):
 		c.note(v.place, Remark, "%s: cron does not expand $ in a setting, and neither does Duly; it is carried over as it stands", v.name)
+	}
+}
+
+// aboutHome notes once where commands start, unless the crontab says so.
+func (c *crontabConverter) aboutHome(tab *crontab) {
+	if c.opt.Mode == ModeExternal || c.home || len(tab.entries) == 0 {
+		return
+	}
+	if _, set := tab.entries[0].variable("HOME"); !set {
+		c.home = true
+		c.note(tab.entries[0].place, Remark, "cron starts commands in the home of their user, with a PATH of /usr/bin:/bin; Duly starts them where duly serve was started, with its environment: dir and env set what matters")
 	}
 }
 
@@ -213,8 +227,8 @@ func (e *entry) clock() (clock, *fieldError) {
 		}
 		return clk, err
 	}
-	if strings.HasPrefix(e.text.text, "*") {
-		return clk, &fieldError{e.text.at - e.start(), "the command begins with *: the line seems to have six time fields, and cron reads five, without seconds or a year"}
+	if first := e.text.text[0]; first == '*' || first == '?' {
+		return clk, &fieldError{e.text.at - e.start(), fmt.Sprintf("the command begins with %c: the line seems to have six time fields, and cron reads five, without seconds or a year", first)}
 	}
 	return clk, nil
 }

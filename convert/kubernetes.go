@@ -319,12 +319,20 @@ func (j *cronJob) job(job *node) {
 	j.container(pod)
 }
 
+// usual values say nothing: the API server fills them in.
+var usual = map[string]string{
+	"dnsPolicy": "ClusterFirst", "schedulerName": "default-scheduler", "enableServiceLinks": "true",
+	"completionMode": "NonIndexed", "podReplacementPolicy": "TerminatingOrFailed", "suspend": "false", "manualSelector": "false",
+}
+
 // leftovers lists the keys that have no counterpart.
 func (j *cronJob) leftovers(n *node, whose string, handled ...string) {
 	for _, e := range n.entries {
-		if e.value.kind != kindNull && !slices.Contains(handled, e.name) {
-			j.say(e.key, Lost, "%s %s has no counterpart", whose, e.name)
+		empty := e.value.kind == kindNull || e.value.kind == kindMapping && len(e.value.entries) == 0
+		if empty || slices.Contains(handled, e.name) || usual[e.name] != "" && usual[e.name] == e.value.string() {
+			continue
 		}
+		j.say(e.key, Lost, "%s %s: there is no counterpart", whose, e.name)
 	}
 }
 

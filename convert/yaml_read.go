@@ -111,14 +111,14 @@ func documents(src Source) []document {
 	return append(docs, document{place{src.Name, start, 1}, b.String()})
 }
 
-// errTemplate says what to do about a template.
-const errTemplate = "is a template, not a manifest; render it first (helm template, kustomize build) and import the result"
+// templateHint says what to do about a template.
+const templateHint = "is a template, not a manifest; render it first (helm template, kustomize build) and import the result"
 
 // parse reads a document. It is nil where there is nothing in it.
 func (d document) parse() (n *node, fault *Note) {
 	wrong := func(p place, text string) (*node, *Note) {
 		if strings.Contains(d.text, "{{") {
-			text = errTemplate
+			text = templateHint
 		}
 		note := p.note(Wrong, "%s", text)
 		return nil, &note

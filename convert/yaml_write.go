@@ -274,7 +274,7 @@ func isBlock(text string) bool {
 		return false
 	}
 	for line := range strings.SplitSeq(text, "\n") {
-		if strings.TrimSpace(line) == "" && line != "" || strings.ContainsFunc(line, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		if strings.HasSuffix(line, " ") || strings.ContainsFunc(line, func(r rune) bool { return !unicode.IsPrint(r) }) {
 			return false
 		}
 	}
