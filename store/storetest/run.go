@@ -23,7 +23,7 @@ func Run(t *testing.T, fresh Fresh) {
 		{"Fire", fire}, {"FireOverlap", fireOverlap}, {"Clock", clockSetBack}, {"Claim", claim}, {"Order", order}, {"Queue", queues}, {"Renew", renew},
 		{"Finish", finish}, {"Late", late}, {"Effects", effects}, {"Reap", reap}, {"Definitions", definitions}, {"Owners", owners}, {"Declare", declare},
 		{"Operator", operator}, {"Insert", insert}, {"Pause", pause}, {"Nodes", nodes}, {"Leases", leases}, {"Reader", reader}, {"Lists", lists},
-		{"Trim", trim}, {"Events", events}, {"States", states}, {"Horizon", horizon}, {"Model", model},
+		{"Trim", trim}, {"Events", events}, {"States", states}, {"Horizon", horizon}, {"Repeat", repeat}, {"Model", model},
 	} {
 		t.Run(g.name, func(t *testing.T) { g.test(&group{t, fresh}) })
 	}
