@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -57,7 +56,7 @@ func (inv *invocation) open(ctx context.Context, url string, opt store.Options) 
 	if err != nil {
 		return nil, storeHint(err)
 	}
-	srv := server.New(st, control.New(st), server.Options{Logger: slog.New(slog.DiscardHandler)})
+	srv := server.New(st, control.New(st), server.Options{Logger: inv.faultLog()})
 	inv.closers = append(inv.closers, func() error { srv.Close(); return st.Close() })
 	return api.InProcess(srv.Handler()).As(inv.actor()), nil
 }

@@ -7,6 +7,12 @@ import (
 	"github.com/lmittmann/tint"
 )
 
+// faultLog is the log of a server that only this command talks to. What it
+// would tell its operator is for the person at the command line.
+func (inv *invocation) faultLog() *slog.Logger {
+	return slog.New(tint.NewTextHandler(inv.err, &tint.Options{Level: slog.LevelError, TimeFormat: time.TimeOnly, NoColor: !isTerminal(inv.err)}))
+}
+
 // newLogger makes the log of a server, on stderr: for reading on a terminal,
 // JSON for whatever else collects it.
 func (inv *invocation) newLogger(form string, debug bool) (*slog.Logger, error) {
