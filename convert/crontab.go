@@ -3,6 +3,7 @@ package convert
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -79,11 +80,18 @@ func (c *crontabConverter) convert(src Source) {
 				c.note(e.place, Wrong, "the command is missing: this crontab has a user before it, here %q", user.text)
 				continue
 			}
+			if !userName.MatchString(user.text) {
+				c.note(e.place, Wrong, "%q is no user; if this crontab has none before its commands, say --system=false", user.text)
+				continue
+			}
 			e.user = user.text
 		}
 		c.entry(e)
 	}
 }
+
+// userName is a user, or with BSD a user, a group and a class.
+var userName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:$-]*$`)
 
 // isSystem tells whether entries name a user, and why that is thought.
 func (c *crontab) isSystem(told *bool) (system bool, reason string) {
