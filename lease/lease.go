@@ -107,6 +107,7 @@ func Acquire(ctx context.Context, from Source, name string, opt Options) (*Lease
 // wait asks until the lease is granted or patience is at its end.
 func wait(ctx context.Context, from Source, req store.AcquireRequest, patience time.Duration) (duly.Lease, time.Time, error) {
 	deadline := time.Now().Add(patience)
+	var released <-chan struct{}
 	for {
 		left := time.Until(deadline)
 		if patience > 0 {
@@ -126,12 +127,46 @@ func wait(ctx context.Context, from Source, req store.AcquireRequest, patience t
 		if until := time.Until(granted.Until); duly.CodeOf(err) == duly.CodeConflict && until > 0 && until < pause {
 			pause = until
 		}
+		if released == nil {
+			var stop func()
+			released, stop = watch(ctx, from)
+			defer stop()
+		}
 		select {
 		case <-ctx.Done():
 			return duly.Lease{}, asked, context.Cause(ctx)
+		case <-released:
 		case <-time.After(min(pause, left)):
 		}
 	}
+}
+
+// watch tells of changes to leases where the source can: a store does, a
+// client of the API waits at the server instead.
+func watch(ctx context.Context, from Source) (changed <-chan struct{}, stop func()) {
+	watcher, ok := from.(interface {
+		Watch(ctx context.Context, notify func(store.Event)) error
+	})
+	wake := make(chan struct{}, 1)
+	if !ok {
+		return wake, func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		// Asking again after a pause is what counts; this only hurries it.
+		_ = watcher.Watch(ctx, func(e store.Event) {
+			if e.Topic != store.TopicLeases && e.Topic != store.TopicAny {
+				return
+			}
+			select {
+			case wake <- struct{}{}:
+			default:
+			}
+		})
+	}()
+	return wake, func() { cancel(); <-ended }
 }
 
 // Context ends when the lease is lost (cause ErrLost), released, or when the
