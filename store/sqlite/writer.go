@@ -239,11 +239,7 @@ func (w *writer) tryBegin() error {
 		return err
 	}
 	if version != w.version {
-		if w.version != 0 {
-			w.neighbor = time.Now()
-			w.store.watchers.changedElsewhere()
-		}
-		w.version, w.known = version, nil
+		w.noticed(version)
 	}
 	return nil
 }
@@ -337,11 +333,14 @@ func (w *writer) lookAround() {
 		}
 		return
 	}
-	w.store.watchers.pace(w.store.cfg.poll)
+	w.noticed(version)
+}
+
+// noticed notes that another process has written.
+func (w *writer) noticed(version int64) {
 	if w.version != 0 {
 		w.neighbor = time.Now()
-	}
-	if w.version != 0 {
+		w.store.watchers.pace(w.store.cfg.poll)
 		w.store.watchers.changedElsewhere()
 	}
 	w.version, w.known = version, nil
