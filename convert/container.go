@@ -25,8 +25,12 @@ func (j *cronJob) container(pod *node) {
 		}
 	}
 	command, args := j.texts(c.entry("command")), j.texts(c.entry("args"))
+	if j.through {
+		command, args = j.command, nil
+	}
 	switch {
 	case j.broken:
+	case j.external() && j.through:
 	case j.external():
 		j.advise(c, command, args)
 	default:
@@ -143,17 +147,17 @@ func (j *cronJob) environment(c *node) environment {
 
 // origin names where a value comes from: "secretKeyRef db/password".
 func origin(from *node) string {
-	for _, e := range from.entries {
-		parts := []string{e.value.get("name").string(), e.value.get("key").string(), e.value.get("fieldPath").string(), e.value.get("resource").string()}
-		named := parts[:0]
-		for _, p := range parts {
-			if p != "" {
-				named = append(named, p)
-			}
-		}
-		return strings.TrimSpace(e.name + " " + strings.Join(named, "/"))
+	if len(from.entries) == 0 {
+		return "elsewhere"
 	}
-	return "elsewhere"
+	source := from.entries[0]
+	var parts []string
+	for _, key := range []string{"name", "key", "fieldPath", "resource"} {
+		if text := source.value.get(key).string(); text != "" {
+			parts = append(parts, text)
+		}
+	}
+	return strings.TrimSpace(source.name + " " + strings.Join(parts, "/"))
 }
 
 // expand fills in $(NAME) as Kubernetes does: $$ is a dollar sign, and a name

@@ -174,14 +174,23 @@ func (c *crontabConverter) entry(e *entry) {
 	}
 
 	var notes []Note
-	s := Schedule{Schedule: duly.Schedule{Description: e.description()}}
-	s.Timezone = unlessUTC(zone)
+	s := Schedule{Schedule: duly.Schedule{Description: e.description(), Timezone: unlessUTC(zone)}}
 	cmd := e.command()
-	s.ID = c.names.choose(candidates(s.Description, cmd.text, e))
+	w, rest, through := unwrapText(cmd.text)
+	ids := candidates(s.Description, rest, e)
+	if through {
+		ids = append([]string{w.id}, ids...)
+		notes = append(notes, e.note(Remark, "the line goes through duly exec already; the schedule keeps its ID and its periods"))
+	}
+	s.ID = c.names.choose(ids)
 	if c.opt.Mode == ModeExternal {
-		s.External = true
-		s.Period = clk.unit()
-		s.Advice = e.advice(s.ID, s.Period)
+		s.External, s.Period = true, clk.unit()
+		if tz := w.flags["tz"]; tz != "" {
+			s.Timezone = unlessUTC(tz)
+		}
+		if !through {
+			s.Advice = e.advice(s.ID, s.Period)
+		}
 	} else {
 		t := clk.vixie(c.zones.changes(zone))
 		if e.macro != "" {
@@ -191,9 +200,13 @@ func (c *crontabConverter) entry(e *entry) {
 		for _, text := range t.notes {
 			notes = append(notes, e.note(Changed, "%s", text))
 		}
+		if cmd.text = rest; !through && isNested(rest) {
+			notes = append(notes, e.note(Lost, "%s", nested))
+		}
 		notes = append(notes, e.target(&s.Schedule, cmd)...)
 		s.Overlap, s.CatchUp, s.Retry = c.common.Overlap, c.common.CatchUp, c.common.Retry
 	}
+	w.into(&s.Schedule)
 	if suspect := e.suspicion(); suspect != "" {
 		notes = append(notes, e.note(Remark, "%s", suspect))
 	}

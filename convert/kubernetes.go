@@ -3,9 +3,7 @@ package convert
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/duly-dev/duly"
 	"github.com/duly-dev/duly/cron"
@@ -86,6 +84,9 @@ type cronJob struct {
 	s      Schedule
 	notes  []Note
 	broken bool
+
+	wrapped
+	through bool // the command goes through duly exec already
 }
 
 // wrong notes a fault and keeps the CronJob from being converted.
@@ -105,8 +106,10 @@ func (j *cronJob) say(at *node, kind Kind, format string, args ...any) {
 func (j *cronJob) external() bool { return j.opt.Mode != ModeExec }
 
 func (j *cronJob) convert() {
-	j.identify()
-	if j.broken {
+	if j.identify(); j.broken {
+		return
+	}
+	if j.unwrap(); j.broken {
 		return
 	}
 	if job := j.spec.get("jobTemplate", "spec"); job == nil {
@@ -115,6 +118,7 @@ func (j *cronJob) convert() {
 		j.timing()
 		j.policies()
 		j.job(job)
+		j.wrapped.into(&j.s.Schedule)
 	}
 	if j.broken {
 		return
@@ -145,12 +149,38 @@ func (j *cronJob) identify() {
 	if namespace != "" {
 		j.s.ID = namespace + "/" + name
 	}
+	j.s.Description = j.get("metadata", "annotations", "kubernetes.io/description").string()
+}
+
+// unwrap looks for duly exec in the command of the first container, and takes
+// the ID from there.
+func (j *cronJob) unwrap() {
+	if c := j.firstContainer(); c != nil {
+		var words []string
+		for _, item := range append(c.get("command").list(), c.get("args").list()...) {
+			words = append(words, item.string())
+		}
+		j.wrapped, j.through = unwrapCommand(words)
+		if j.through {
+			j.s.ID = j.id
+			j.say(c, Remark, "the command goes through duly exec already; the schedule keeps its ID and its periods")
+		} else if !j.external() && isNested(strings.Join(words, " ")) {
+			j.say(c, Lost, "%s", nested)
+		}
+	}
 	if first, twice := j.met[j.s.ID]; twice {
 		j.wrong(j.node, "%s is defined twice; the first is %s:%d", j.s.ID, first.file, first.line)
 		return
 	}
 	j.met[j.s.ID] = j.place
-	j.s.Description = j.get("metadata", "annotations", "kubernetes.io/description").string()
+}
+
+func (j *cronJob) firstContainer() *node {
+	list := j.spec.get("jobTemplate", "spec", "template", "spec", "containers").list()
+	if len(list) == 0 {
+		return nil
+	}
+	return list[0]
 }
 
 // timing converts schedule and timeZone. An external schedule keeps the zone,
@@ -194,7 +224,10 @@ func (j *cronJob) timing() {
 		return
 	}
 	j.s.External, j.s.Period = true, unit
-	if unit == duly.PeriodInstant {
+	if tz := j.flags["tz"]; tz != "" {
+		j.s.Timezone = unlessUTC(tz)
+	}
+	if unit == duly.PeriodInstant && !j.through {
 		j.say(at, Remark, "it may be due more than once an hour, so each start has to say for which time it is: duly exec --due; docs/kubernetes.md shows how to take that from the Job's name")
 	}
 }
@@ -273,92 +306,4 @@ func (j *cronJob) policies() {
 			j.say(e.key, Lost, "%s: how long history is kept is not up to a schedule", key)
 		}
 	}
-}
-
-// job converts the job template.
-func (j *cronJob) job(job *node) {
-	attempts := 7 // the default backoffLimit is 6
-	if e := job.entry("backoffLimit"); e != nil {
-		attempts = int(min(j.integer(e), 9_999)) + 1
-	}
-	j.s.Retry.MaxAttempts = attempts
-
-	pod := job.get("template", "spec")
-	if pod == nil {
-		j.wrong(job, "has no template.spec")
-		return
-	}
-	whole, single := job.entry("activeDeadlineSeconds"), pod.entry("activeDeadlineSeconds")
-	switch {
-	case single != nil:
-		j.s.Timeout = j.seconds(single)
-		if whole != nil {
-			j.say(whole.key, Lost, "activeDeadlineSeconds for all attempts together: Duly has a timeout for each, which is the pod's")
-		}
-	case whole != nil:
-		j.s.Timeout = j.seconds(whole)
-		if attempts > 1 {
-			j.say(whole.key, Changed, "activeDeadlineSeconds counts for all attempts together; timeout counts for each")
-		}
-	}
-	for _, key := range []string{"parallelism", "completions"} {
-		e := job.entry(key)
-		if e == nil || j.integer(e) <= 1 {
-			continue
-		}
-		if j.external() {
-			j.say(e.key, Lost, "%s: of the pods of a Job only one gets to run the command, as all are for the same occurrence", key)
-		} else {
-			j.say(e.key, Lost, "%s: an occurrence is one command; divide the work into schedules, or within the command", key)
-		}
-	}
-	if !j.external() {
-		j.leftovers(job, "the Job's", "template", "backoffLimit", "activeDeadlineSeconds", "parallelism", "completions")
-		j.leftovers(pod, "the pod's", "containers", "restartPolicy", "activeDeadlineSeconds", "terminationGracePeriodSeconds")
-	}
-	j.container(pod)
-}
-
-// usual values say nothing: the API server fills them in.
-var usual = map[string]string{
-	"dnsPolicy": "ClusterFirst", "schedulerName": "default-scheduler", "enableServiceLinks": "true",
-	"completionMode": "NonIndexed", "podReplacementPolicy": "TerminatingOrFailed", "suspend": "false", "manualSelector": "false",
-}
-
-// leftovers lists the keys that have no counterpart.
-func (j *cronJob) leftovers(n *node, whose string, handled ...string) {
-	for _, e := range n.entries {
-		empty := e.value.kind == kindNull || e.value.kind == kindMapping && len(e.value.entries) == 0
-		if empty || slices.Contains(handled, e.name) || usual[e.name] != "" && usual[e.name] == e.value.string() {
-			continue
-		}
-		j.say(e.key, Lost, "%s %s: there is no counterpart", whose, e.name)
-	}
-}
-
-// longest is the longest deadline or timeout that a schedule may have.
-const longest = duly.Duration(366 * 24 * time.Hour)
-
-func (j *cronJob) seconds(e *nodeEntry) duly.Duration {
-	n := j.integer(e)
-	if n > int64(longest.Std()/time.Second) {
-		j.say(e.key, Changed, "%s: more than a year is as good as a year", e.name)
-		return longest
-	}
-	return duly.Duration(n) * duly.Duration(time.Second)
-}
-
-// integer reads a count. Kubernetes has no negative ones.
-func (j *cronJob) integer(e *nodeEntry) int64 {
-	n, err := strconv.ParseInt(e.value.string(), 10, 64)
-	if err != nil || n < 0 || e.value.quoted {
-		j.wrong(e.value, "%s is not a whole number of 0 or more", e.name)
-		return 0
-	}
-	return n
-}
-
-// isTrue reads a boolean as YAML 1.1 does, which Kubernetes' reader follows.
-func isTrue(n *node) bool {
-	return !n.quoted && slices.Contains([]string{"true", "yes", "on", "y"}, strings.ToLower(n.string()))
 }
