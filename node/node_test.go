@@ -409,3 +409,36 @@ func TestLostAttemptsCount(t *testing.T) {
 		}
 	})
 }
+
+// picky refuses batches with a report it cannot take, as a store may that
+// cannot hold some text.
+type picky struct{ store.Store }
+
+func (p picky) Finish(ctx context.Context, node int64, reports []store.Report) ([]store.Finished, error) {
+	for _, r := range reports {
+		if string(r.Result) == `"poison"` {
+			return nil, duly.Errorf(duly.CodeInternal, "cannot hold this")
+		}
+	}
+	return p.Store.Finish(ctx, node, reports)
+}
+
+func TestAReportThatTheStoreCannotTakeDoesNotKeepTheOthers(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.apply(handled("poison", "0 * * * *"), handled("a", "0 * * * *"), handled("b", "0 * * * *"))
+		w.start(picky{w.st}, node.Options{}, handle(func(_ context.Context, o *node.Occurrence) error {
+			if o.Schedule == "poison" {
+				return o.SetResult("poison")
+			}
+			return nil
+		}))
+		time.Sleep(time.Hour + 10*time.Second)
+		synctest.Wait()
+		for _, schedule := range []string{"poison", "a", "b"} {
+			o := w.occurrences(schedule)[0]
+			if o.State != duly.Succeeded || len(o.Attempts) != 1 {
+				t.Errorf("%s: %s with %+v", schedule, o.State, o.Attempts)
+			}
+		}
+	})
+}

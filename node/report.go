@@ -34,10 +34,10 @@ func (q *reportQueue) put(r store.Report) {
 }
 
 // take removes a batch; done or putBack must follow.
-func (q *reportQueue) take() []store.Report {
+func (q *reportQueue) take(most int) []store.Report {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	batch := q.waiting[:min(len(q.waiting), maxReportBatch)]
+	batch := q.waiting[:min(len(q.waiting), most)]
 	q.waiting = q.waiting[len(batch):]
 	if len(q.waiting) == 0 {
 		q.waiting = nil
@@ -88,13 +88,17 @@ func (n *Node) report(ctx context.Context) {
 
 // deliver sends until nothing waits or ctx ends.
 func (n *Node) deliver(ctx context.Context) {
+	most := maxReportBatch
 	for {
-		batch := n.reports.take()
+		batch := n.reports.take(most)
 		if len(batch) == 0 {
 			return
 		}
 		answers, err := n.store.Finish(ctx, n.sessionID(), batch)
 		if err != nil {
+			if ctx.Err() == nil && duly.CodeOf(err) != duly.CodeUnavailable {
+				most = n.isolate(batch, err)
+			}
 			n.reports.putBack(batch)
 			select {
 			case <-ctx.Done():
@@ -104,10 +108,24 @@ func (n *Node) deliver(ctx context.Context) {
 			continue
 		}
 		n.reports.done()
+		most = min(2*most, maxReportBatch)
 		for i, answer := range answers {
 			n.answered(batch[i], answer)
 		}
 	}
+}
+
+// isolate deals with a batch that the store answers but cannot take: one
+// report in it must not keep the others. They are sent one by one, and the one
+// that is in the way is sent without what its target printed, since that it
+// ended matters more than what it said.
+func (n *Node) isolate(batch []store.Report, err error) (most int) {
+	if len(batch) == 1 {
+		r := &batch[0]
+		n.log.Error("the store cannot take a report; sending it without its output and result", "token", r.Token, "outcome", r.Outcome, "error", err)
+		r.Output, r.Result, r.Error = "", nil, "not recorded: the store could not take what the attempt said"
+	}
+	return 1
 }
 
 func (n *Node) answered(r store.Report, answer store.Finished) {

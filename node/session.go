@@ -50,6 +50,7 @@ func (n *Node) join(ctx context.Context) error {
 	}
 	res, err := n.store.Declare(ctx, store.DeclareRequest{Node: session, Owner: "code:" + n.opt.App, Schedules: declared})
 	if err != nil {
+		n.leave() // or every try would leave a session behind
 		return err
 	}
 	for _, c := range res.Changes {
