@@ -122,14 +122,9 @@ func (c *Control) owed(ctx context.Context, req BackfillRequest) ([]store.NewOcc
 		if !from.Before(to) {
 			continue
 		}
-		def, err := c.store.Definition(ctx, r.Definition)
+		p, err := c.plans.Get(ctx, r.Definition)
 		if err != nil {
 			return nil, err
-		}
-		def.ID = req.Schedule
-		p, faults := plan.Compile(def)
-		if len(faults) > 0 {
-			return nil, duly.Errorf(duly.CodeInternal, "schedule %s, revision %d: %v", req.Schedule, r.Number, faults[0])
 		}
 		for occ := range plan.Range(p, s.Anchor, from, to) {
 			if len(owed) == maxBackfill {

@@ -6,17 +6,20 @@ import (
 	"time"
 
 	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/internal/plans"
 	"github.com/duly-dev/duly/plan"
 	"github.com/duly-dev/duly/store"
 )
 
-// Control carries out people's requests on a store. It has no state.
+// Control carries out people's requests on a store. All that it keeps is
+// compiled definitions.
 type Control struct {
 	store store.Store
+	plans *plans.Cache
 }
 
 // New makes a Control of a store, which stays the caller's to close.
-func New(st store.Store) *Control { return &Control{store: st} }
+func New(st store.Store) *Control { return &Control{store: st, plans: plans.New(st)} }
 
 // Faults is the error of a request with definitions that cannot be meant: all
 // that is wrong with them at once. Its code is invalid.
@@ -71,7 +74,7 @@ type ApplyRequest struct {
 // Apply makes definitions the ones in force. It is all or nothing: one that is
 // faulty, or held by another owner, fails them all.
 func (c *Control) Apply(ctx context.Context, req ApplyRequest) (store.ApplyResult, error) {
-	defs, faults := compile(req.Schedules)
+	defs, faults := c.compile(req.Schedules)
 	for i, q := range req.Queues {
 		for _, e := range q.Validate() {
 			faults.List = append(faults.List, Fault{Kind: "queue", Index: i, ID: q.Name, Field: e.Field, Err: e})
@@ -87,12 +90,12 @@ func (c *Control) Apply(ctx context.Context, req ApplyRequest) (store.ApplyResul
 }
 
 // compile judges definitions, gathering every fault.
-func compile(schedules []duly.Schedule) ([]store.Definition, *Faults) {
+func (c *Control) compile(schedules []duly.Schedule) ([]store.Definition, *Faults) {
 	faults := &Faults{}
 	defs := make([]store.Definition, 0, len(schedules))
 	seen := map[string]bool{}
 	for i, s := range schedules {
-		p, errs := plan.Compile(s)
+		p, errs := c.plans.Compile(s)
 		if seen[s.ID] {
 			errs = append(errs, duly.Invalid("id", "schedule %s is defined twice", s.ID))
 		}
@@ -113,7 +116,7 @@ func (c *Control) planned(ctx context.Context, id string) (store.ScheduleStatus,
 	if err != nil {
 		return s, nil, err
 	}
-	p, faults := plan.Compile(s.Schedule)
+	p, faults := c.plans.Compile(s.Schedule)
 	if len(faults) > 0 {
 		return s, nil, duly.Errorf(duly.CodeInternal, "schedule %s: its stored definition cannot be read by this version: %v", id, faults[0])
 	}

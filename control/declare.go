@@ -22,7 +22,7 @@ func (c *Control) Declare(ctx context.Context, req DeclareRequest) (store.ApplyR
 	if err := duly.CheckID(req.App); err != nil {
 		return store.ApplyResult{}, nil, duly.Invalid("app", "%v", err)
 	}
-	defs, faults := compile(req.Schedules)
+	defs, faults := c.compile(req.Schedules)
 	res, err := c.store.Declare(ctx, store.DeclareRequest{Node: req.Node, Owner: "code:" + req.App, Schedules: defs})
 	return res, faults.List, err
 }

@@ -63,7 +63,7 @@ const (
 // Simulate compares the periods of a range under given definitions with those
 // under the stored ones, and changes nothing.
 func (c *Control) Simulate(ctx context.Context, req SimulateRequest) (Simulated, error) {
-	_, faults := compile(req.Schedules)
+	_, faults := c.compile(req.Schedules)
 	if len(faults.List) > 0 {
 		return Simulated{}, faults
 	}
@@ -92,7 +92,7 @@ func (c *Control) Simulate(ctx context.Context, req SimulateRequest) (Simulated,
 }
 
 func (c *Control) simulate(ctx context.Context, s duly.Schedule, now, from, to time.Time) (Simulation, error) {
-	next, faults := plan.Compile(s)
+	next, faults := c.plans.Compile(s)
 	if len(faults) > 0 {
 		return Simulation{}, faults[0] // compiled before, so there are none
 	}

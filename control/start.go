@@ -107,12 +107,10 @@ func (c *Control) reap(ctx context.Context) error {
 		return err
 	}
 	_, err = c.store.Reap(ctx, store.ReapRequest{Decide: func(e store.Expired) store.Next {
-		def, err := c.store.Definition(ctx, e.Definition)
+		p, err := c.plans.Get(ctx, e.Definition)
 		if err != nil {
 			return store.Next{State: duly.Pending, Reason: "attempt lost"}
 		}
-		def.ID = e.Schedule
-		p, _ := plan.Compile(def) // nil stands for the defaults
 		return plan.Expired(p, e, rand.Float64())
 	}})
 	return err

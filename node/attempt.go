@@ -35,7 +35,7 @@ func (n *Node) work(ctx context.Context, a *attempt) {
 		}
 		a.cancel(nil)
 	}()
-	p, err := n.plans.get(ctx, a.claim.Definition)
+	p, err := n.plans.Get(ctx, a.claim.Definition)
 	if err != nil {
 		// Not this occurrence's fault: it goes back, to be tried where the
 		// definition can be read, and is not counted.

@@ -149,7 +149,7 @@ func (n *Node) planner(ctx context.Context) store.PlanFunc {
 func (n *Node) decide(ctx context.Context, now time.Time, due store.DueSchedule) store.Firing {
 	var bad error
 	firing := plan.Decide(now, due, func(definition int64) *plan.Plan {
-		p, err := n.plans.get(ctx, definition)
+		p, err := n.plans.Get(ctx, definition)
 		if err != nil {
 			bad = err
 		}
@@ -194,7 +194,7 @@ func (n *Node) claim(ctx context.Context) (sated bool, err error) {
 // reap ends attempts whose owners are gone.
 func (n *Node) reap(ctx context.Context) (more bool, err error) {
 	res, err := n.store.Reap(ctx, store.ReapRequest{Limit: n.opt.FireLimit, Decide: func(e store.Expired) store.Next {
-		p, err := n.plans.get(ctx, e.Definition)
+		p, err := n.plans.Get(ctx, e.Definition)
 		if err != nil {
 			return store.Next{State: duly.Pending, Reason: "attempt lost", Delay: badPlanDelay}
 		}

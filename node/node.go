@@ -13,6 +13,7 @@ import (
 
 	"github.com/duly-dev/duly"
 	"github.com/duly-dev/duly/cron"
+	"github.com/duly-dev/duly/internal/plans"
 	"github.com/duly-dev/duly/plan"
 	"github.com/duly-dev/duly/store"
 	"github.com/duly-dev/duly/target"
@@ -93,7 +94,7 @@ type Node struct {
 	ownStore bool
 	opt      Options
 	log      *slog.Logger
-	plans    *planCache
+	plans    *plans.Cache
 	stats    Stats
 
 	mu       sync.Mutex
@@ -138,7 +139,7 @@ func New(st store.Store, opt Options) *Node {
 		wake:     make(chan struct{}, 1),
 		freed:    make(chan struct{}, 1),
 	}
-	n.plans = newPlanCache(st)
+	n.plans = plans.New(st)
 	n.active.init()
 	n.reports.init()
 	return n

@@ -120,7 +120,7 @@ func (s *Server) conclude(ctx context.Context, node int64, reports []api.Report)
 // definition that this version cannot read means default policies: the report
 // must not be lost for it.
 func (s *Server) next(ctx context.Context, facts store.AttemptFacts, r api.Report) (store.Next, error) {
-	p, err := s.plans.get(ctx, facts.Definition)
+	p, err := s.plans.Get(ctx, facts.Definition)
 	if err != nil {
 		if duly.CodeOf(err) == duly.CodeUnavailable || ctx.Err() != nil {
 			return store.Next{}, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/duly-dev/duly"
 	"github.com/duly-dev/duly/control"
+	"github.com/duly-dev/duly/internal/plans"
 	"github.com/duly-dev/duly/node"
 	"github.com/duly-dev/duly/store"
 )
@@ -32,7 +33,7 @@ type Server struct {
 	log     *slog.Logger
 	version string
 
-	plans   *planCache
+	plans   *plans.Cache
 	hub     *hub
 	broker  *broker
 	counts  counts
@@ -53,7 +54,7 @@ func New(st store.Store, ctl *control.Control, opt Options) *Server {
 	}
 	s := &Server{
 		store: st, control: ctl, node: opt.Node, log: opt.Logger, version: opt.Version,
-		plans:   newPlanCache(st),
+		plans:   plans.New(st),
 		hub:     newHub(st, opt.Logger),
 		mux:     http.NewServeMux(),
 		streams: make(chan struct{}, maxStreams),

@@ -68,7 +68,7 @@ func (s *Server) claim(ctx context.Context, in *claimInput) (*answer[api.ClaimRe
 	}
 	out := api.ClaimResult{Now: res.Now, Claims: make([]api.Claim, 0, len(res.Claims))}
 	for _, c := range res.Claims {
-		p, err := s.plans.get(ctx, c.Definition)
+		p, err := s.plans.Get(ctx, c.Definition)
 		if err != nil {
 			s.log.Error("a claimed occurrence goes back: its definition is unreadable", "request", requestID(ctx), "schedule", c.Schedule, "error", err)
 			s.giveBack(ctx, req.Node, []store.Claim{c}, "its definition cannot be read by the server")

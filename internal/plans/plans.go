@@ -1,0 +1,83 @@
+// Package plans keeps compiled definitions at hand for those who decide by
+// them again and again: nodes, servers and control. A definition's content
+// never changes under its number, so nothing that is kept is ever stale, and a
+// bound keeps a process that meets a million of them small.
+//
+// What may not live here: decisions, and anything that writes to a store.
+package plans
+
+import (
+	"context"
+	"sync"
+
+	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/plan"
+	"github.com/duly-dev/duly/timing"
+)
+
+// Definitions reads the content of a definition by its number. Every
+// store.Reader does.
+type Definitions interface {
+	Definition(ctx context.Context, id int64) (duly.Schedule, error)
+}
+
+// Cache holds plans by the number of their definition. It is for any number of
+// goroutines.
+type Cache struct {
+	from    Definitions
+	max     int
+	timings timing.Cache // definitions that differ in other things share one
+
+	mu    sync.Mutex
+	plans map[int64]*plan.Plan
+}
+
+// maxPlans is how many plans are kept, of some 2 KiB each.
+const maxPlans = 2048
+
+// New makes an empty Cache over a store, which stays the caller's.
+func New(from Definitions) *Cache {
+	return &Cache{from: from, max: maxPlans, plans: map[int64]*plan.Plan{}}
+}
+
+// Get returns the plan of a stored definition. Errors are the store's, and of
+// code internal where this version cannot read the definition.
+func (c *Cache) Get(ctx context.Context, definition int64) (*plan.Plan, error) {
+	if p := c.kept(definition); p != nil {
+		return p, nil
+	}
+	def, err := c.from.Definition(ctx, definition)
+	if err != nil {
+		return nil, err
+	}
+	def.ID = "definition" // contents are shared by schedules and carry no name of their own
+	p, faults := c.Compile(def)
+	if len(faults) > 0 {
+		return nil, duly.Errorf(duly.CodeInternal, "definition %d cannot be read by this version: %w", definition, faults[0])
+	}
+	c.keep(definition, p)
+	return p, nil
+}
+
+// Compile is plan.Compile with the timings that the cache has.
+func (c *Cache) Compile(def duly.Schedule) (*plan.Plan, []*duly.Error) {
+	return plan.CompileShared(&c.timings, def)
+}
+
+func (c *Cache) kept(definition int64) *plan.Plan {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.plans[definition]
+}
+
+func (c *Cache) keep(definition int64, p *plan.Plan) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.plans) >= c.max {
+		for victim := range c.plans { // any will do: a miss costs one read and a compile
+			delete(c.plans, victim)
+			break
+		}
+	}
+	c.plans[definition] = p
+}
