@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/duly-dev/duly"
-	"github.com/duly-dev/duly/plan"
 )
 
 // Upcoming is a time at which a schedule comes due.
@@ -54,7 +53,7 @@ func (c *Control) Upcoming(ctx context.Context, schedule string, after time.Time
 		if len(list) == n || left == 0 {
 			break
 		}
-		u := Upcoming{Due: d.At, Local: localText(p, d.At), Period: d.Period, Skip: d.Skip}
+		u := Upcoming{Due: d.At, Local: p.Local(d.At), Period: d.Period, Skip: d.Skip}
 		if u.Skip == "" {
 			left--
 			u.Skip = paused(d.At)
@@ -62,8 +61,4 @@ func (c *Control) Upcoming(ctx context.Context, schedule string, after time.Time
 		list = append(list, u)
 	}
 	return list, nil
-}
-
-func localText(p *plan.Plan, t time.Time) string {
-	return t.In(p.Timing.Location()).Format("2006-01-02T15:04:05-07:00")
 }

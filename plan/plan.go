@@ -59,6 +59,12 @@ func (p *Plan) Next(anchor, after time.Time) time.Time {
 	return t
 }
 
+// Local writes an instant by the clock of the schedule's zone, as in
+// 2026-11-28T09:00:00+01:00.
+func (p *Plan) Local(t time.Time) string {
+	return t.In(p.Timing.Location()).Format("2006-01-02T15:04:05-07:00")
+}
+
 // Place says what a store needs to know of a definition to queue an occurrence
 // and to hand it out.
 func Place(def duly.Schedule) store.Placement {

@@ -93,9 +93,9 @@ func simulation(sim control.Simulation) api.Simulation {
 	out := api.Simulation{
 		ID: sim.ID, Action: sim.Action, Before: sim.Before, After: sim.After,
 		Added: sim.Added, Dropped: sim.Dropped, Moved: sim.Moved, Omitted: sim.Omitted, To: sim.To,
-		Periods: make([]api.PeriodChange, len(sim.Periods)),
+		Periods: make([]api.PeriodChange, len(sim.Changes)),
 	}
-	for i, p := range sim.Periods {
+	for i, p := range sim.Changes {
 		out.Periods[i] = api.PeriodChange{
 			Period: p.Period, Before: p.Before, BeforeLocal: p.BeforeLocal, After: p.After, AfterLocal: p.AfterLocal, Note: p.Note,
 		}

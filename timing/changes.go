@@ -40,25 +40,3 @@ func nextChange(loc *time.Location, after, until time.Time) (at time.Time, width
 	}
 	return time.Time{}, 0, false
 }
-
-// ClockChange is a moment at which a zone moves its clocks.
-type ClockChange struct {
-	At time.Time
-	// Shift is by how much they go forward, or back if it is negative.
-	Shift time.Duration
-}
-
-// ClockChanges lists the clock changes of the schedule's zone, from < At <= to.
-func (t *Timing) ClockChanges(from, to time.Time) (all []ClockChange) {
-	for {
-		at, width, ok := nextChange(t.loc, from, to)
-		if !ok || at.After(to) {
-			return all
-		}
-		if local(at, t.loc).Sub(local(at.Add(-1), t.loc)) < width {
-			width = -width
-		}
-		all = append(all, ClockChange{at, width})
-		from = at
-	}
-}
