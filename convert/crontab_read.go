@@ -115,7 +115,7 @@ func (c *crontab) comment(above []string, line string) []string {
 	if generated.MatchString(text) || strings.Trim(text, "-=*#_~+. ") == "" {
 		return above
 	}
-	return append(above[:len(above):len(above)], text)
+	return append(above, text)
 }
 
 // looksReal reports whether the time fields can be read.

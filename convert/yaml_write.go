@@ -15,9 +15,12 @@ import (
 // YAML writes the schedules as a duly.yaml. Notes stand beside the schedule
 // they concern, and at the head of the file where they concern none.
 func (r *Result) YAML() []byte {
-	w := &yamlWriter{}
+	w := &yamlWriter{notes: map[string][]Note{}}
+	for _, n := range r.Notes {
+		w.notes[n.Schedule] = append(w.notes[n.Schedule], n)
+	}
 	w.comment("Made by duly import " + r.origin + ". See what it does with: duly plan -f FILE --simulate 365d")
-	w.head(r)
+	w.head()
 	if r.common != nil {
 		w.defaults(r.common)
 	}
@@ -30,22 +33,17 @@ func (r *Result) YAML() []byte {
 		if i > 0 {
 			w.line("")
 		}
-		w.schedule(s, r)
+		w.schedule(s, r.common)
 	}
 	return w.Bytes()
 }
 
 // head writes the notes that no schedule has.
-func (w *yamlWriter) head(r *Result) {
-	begun := false
-	for _, n := range r.Notes {
-		if n.Schedule != "" {
-			continue
-		}
-		if !begun {
-			w.comment("")
-		}
-		begun = true
+func (w *yamlWriter) head() {
+	if len(w.notes[""]) > 0 {
+		w.comment("")
+	}
+	for _, n := range w.notes[""] {
 		w.comment(n.String())
 	}
 	w.line("")
@@ -62,16 +60,14 @@ func (w *yamlWriter) defaults(common *duly.Schedule) {
 	w.line("")
 }
 
-func (w *yamlWriter) schedule(s Schedule, r *Result) {
+func (w *yamlWriter) schedule(s Schedule, common *duly.Schedule) {
 	w.indent = 2
 	defer func() { w.indent = 0 }()
 	w.comment(fmt.Sprintf("%s:%d", s.File, s.Line))
-	for _, n := range r.Notes {
-		switch {
-		case n.Schedule != s.ID:
-		case n.File == s.File && n.Line == s.Line:
+	for _, n := range w.notes[s.ID] {
+		if n.File == s.File && n.Line == s.Line {
 			w.comment(fmt.Sprintf("%s: %s", n.Kind, n.Message))
-		default:
+		} else {
 			w.comment(n.String())
 		}
 	}
@@ -79,7 +75,7 @@ func (w *yamlWriter) schedule(s Schedule, r *Result) {
 		w.comment(line)
 	}
 	def := s.Schedule
-	if c := r.common; c != nil {
+	if common != nil {
 		def.Overlap, def.CatchUp, def.Retry = "", duly.CatchUp{}, duly.Retry{}
 	}
 	def.ID = ""
@@ -152,6 +148,7 @@ func readValue(dec *json.Decoder) value {
 type yamlWriter struct {
 	bytes.Buffer
 	indent int
+	notes  map[string][]Note // by schedule
 }
 
 const maxFlow = 100 // characters of a line in flow style
