@@ -74,6 +74,113 @@ func lifecycles(b *testing.B, batch, idle, history int) {
 	b.ReportMetric(0, "ns/op")
 }
 
+// BenchmarkBacklog claims and finishes a thousand at a time of what has waited,
+// beside 100,000 more that nobody here can run.
+func BenchmarkBacklog(b *testing.B) {
+	ctx := context.Background()
+	s := openBench(b)
+	node, err := s.Join(ctx, store.NodeInfo{Name: "bench", TTL: 24 * time.Hour})
+	if err != nil {
+		b.Fatal(err)
+	}
+	now := time.Now().Truncate(time.Second)
+	benchSchedules(b, s, 1000, now)
+	make1000 := func(capability string) {
+		now = now.Add(time.Minute)
+		_, err := s.Fire(ctx, store.FireRequest{Now: now, Node: node, Plan: func(now time.Time, due []store.DueSchedule) []store.Firing {
+			all := everyMinute(now, due)
+			for i := range all {
+				all[i].Occurrences[0].Placement = store.Placement{Capability: capability, Lease: 30 * time.Second}
+			}
+			return all
+		}})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	for range 100 {
+		make1000("handler:nobody")
+	}
+	n := 0
+	cpu := time.Duration(0)
+	for b.Loop() {
+		b.StopTimer()
+		make1000("handler:h")
+		start := cpuTime(b)
+		b.StartTimer()
+		res, err := s.Claim(ctx, store.ClaimRequest{Now: now, Node: node, Max: 1000, Capabilities: []string{"handler:h"}})
+		if err != nil || len(res.Claims) != 1000 {
+			b.Fatal(len(res.Claims), err)
+		}
+		reports := make([]store.Report, len(res.Claims))
+		for i, c := range res.Claims {
+			reports[i] = store.Report{Seq: c.Seq, Token: c.Token, Outcome: duly.AttemptSucceeded, Next: store.Next{State: duly.Succeeded}}
+		}
+		if _, err := s.Finish(ctx, node, reports); err != nil {
+			b.Fatal(err)
+		}
+		cpu += cpuTime(b) - start
+		n += len(reports)
+	}
+	b.ReportMetric(float64(cpu.Microseconds())/float64(n), "cpu-µs/claim+finish")
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "claims+finishes/s")
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkRenew renews a thousand leases at a time.
+func BenchmarkRenew(b *testing.B) {
+	ctx := context.Background()
+	s := openBench(b)
+	now := time.Now().Truncate(time.Second)
+	benchSchedules(b, s, 1000, now)
+	claim := store.ClaimRequest{Max: 1000, Capabilities: []string{"handler:h"}}
+	res, err := s.Fire(ctx, store.FireRequest{Now: now.Add(time.Minute), Plan: everyMinute, Claim: &claim})
+	if err != nil || len(res.Claims) != 1000 {
+		b.Fatal(len(res.Claims), err)
+	}
+	items := make([]store.Renewal, len(res.Claims))
+	for i, c := range res.Claims {
+		items[i] = store.Renewal{Seq: c.Seq, Token: c.Token, Lease: time.Minute}
+	}
+	n := 0
+	cpu := cpuTime(b)
+	for b.Loop() {
+		if _, err := s.Renew(ctx, 1, items); err != nil {
+			b.Fatal(err)
+		}
+		n += len(items)
+	}
+	b.ReportMetric(float64((cpuTime(b)-cpu).Microseconds())/float64(n), "cpu-µs/renewal")
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkIdle is what looking costs when there is nothing to do, in a full
+// file.
+func BenchmarkIdle(b *testing.B) {
+	ctx := context.Background()
+	s := openBench(b)
+	fill(b, s, 100_000, 1_000_000)
+	claim := store.ClaimRequest{Max: 1000, Capabilities: []string{"handler:h"}}
+	for name, look := range map[string]func() error{
+		"Horizon": func() error { _, err := s.Horizon(ctx); return err },
+		"Claim":   func() error { _, err := s.Claim(ctx, claim); return err },
+		"Fire":    func() error { _, err := s.Fire(ctx, store.FireRequest{Plan: everyMinute, Claim: &claim}); return err },
+		"Stats":   func() error { _, err := s.Stats(ctx); return err },
+		"List": func() error {
+			_, _, err := s.Occurrences(ctx, store.OccurrenceFilter{Schedule: "idle/77"}, store.Page{})
+			return err
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if err := look(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // cpuTime is what the process has used, which other work on the machine
 // disturbs less than time on the wall.
 func cpuTime(b *testing.B) time.Duration {

@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -173,9 +175,12 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 			return st, err
 		}
 		st.Nodes = int(nodes)
-		err = c.query(ctx, "SELECT s.id, k.reason, k.count FROM skips k JOIN schedules s ON s.sid = k.sid ORDER BY k.count DESC, s.id, k.reason LIMIT 1000", nil, func(r row) error {
+		err = c.query(ctx, "SELECT s.id, k.reason, k.count FROM skips k INDEXED BY skips_count CROSS JOIN schedules s ON s.sid = k.sid ORDER BY k.count DESC LIMIT 1000", nil, func(r row) error {
 			st.Skips = append(st.Skips, store.SkipCount{Schedule: r.str(0), Reason: r.str(1), Count: r.int(2)})
 			return nil
+		})
+		slices.SortFunc(st.Skips, func(a, b store.SkipCount) int {
+			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Schedule, b.Schedule), cmp.Compare(a.Reason, b.Reason))
 		})
 		return st, err
 	})

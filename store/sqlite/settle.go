@@ -8,6 +8,11 @@ func (t *tx) settleAll(sids map[int64]bool, now int64) error {
 	if len(sids) == 0 {
 		return nil
 	}
+	// Mostly nobody waits at all.
+	any, err := t.number(bg, "SELECT EXISTS (SELECT 1 FROM occurrences INDEXED BY occurrences_blocked WHERE waiting = 3)")
+	if err != nil || any == 0 {
+		return err
+	}
 	keys := make([]int64, 0, len(sids))
 	for sid := range sids {
 		keys = append(keys, sid)
@@ -15,7 +20,7 @@ func (t *tx) settleAll(sids map[int64]bool, now int64) error {
 	type head struct{ sid, seq int64 }
 	var heads []head
 	// The head of those that wait, where there is one and nothing holds it.
-	err := t.in(bg, `SELECT s.sid, (SELECT b.seq FROM occurrences b INDEXED BY occurrences_blocked WHERE b.waiting = 3 AND b.sid = s.sid ORDER BY b.due, b.seq LIMIT 1)
+	err = t.in(bg, `SELECT s.sid, (SELECT b.seq FROM occurrences b INDEXED BY occurrences_blocked WHERE b.waiting = 3 AND b.sid = s.sid ORDER BY b.due, b.seq LIMIT 1)
 		FROM schedules s WHERE s.held IS NULL AND s.sid IN (`, ")", nil, keys, func(r row) error {
 		if !r.null(1) {
 			heads = append(heads, head{r.int(0), r.int(1)})

@@ -47,6 +47,8 @@ CREATE TABLE schedules (
   resume_policy TEXT
 ) STRICT;
 CREATE INDEX schedules_due ON schedules (next_due) WHERE next_due IS NOT NULL;
+CREATE INDEX schedules_queue ON schedules (queue) WHERE queue IS NOT NULL;
+CREATE INDEX schedules_owner ON schedules (owner);
 
 CREATE TABLE revisions (
   sid        INTEGER NOT NULL,
@@ -71,6 +73,7 @@ CREATE TABLE skips (
   count  INTEGER NOT NULL,
   PRIMARY KEY (sid, reason)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX skips_count ON skips (count);
 
 CREATE TABLE queues (
   queue       INTEGER PRIMARY KEY,
