@@ -242,9 +242,7 @@ func (o *owned) claim(ctx context.Context, patience time.Duration) error {
 			return nil
 		}
 		if err == nil {
-			if err = o.standing(ctx); err == nil {
-				continue // it changed between the claim and the look
-			}
+			err = o.standing(ctx)
 		}
 		if status := (statusError{}); errors.As(err, &status) && status.code != exitTryAgain || left <= 0 {
 			return err
@@ -259,7 +257,7 @@ func (o *owned) claim(ctx context.Context, patience time.Duration) error {
 	}
 }
 
-// standing says why there was nothing to claim.
+// standing says why there was nothing to claim. It never answers nil.
 func (o *owned) standing(ctx context.Context) error {
 	occ, err := o.client.Occurrence(ctx, o.occurrence)
 	if err != nil {
