@@ -16,6 +16,8 @@ type attempt struct {
 	claim  store.Claim
 	plan   *plan.Plan
 	cancel context.CancelCauseFunc
+	// renewing is held by a renewal on its way.
+	renewing sync.WaitGroup
 
 	mu         sync.Mutex
 	trusted    time.Time // monotonic: until then the lease surely holds
@@ -49,6 +51,17 @@ func (a *attempt) guard() {
 	}
 }
 
+// renews notes that a renewal is on its way, unless the attempt is over.
+func (a *attempt) renews() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.over {
+		return false
+	}
+	a.renewing.Add(1)
+	return true
+}
+
 // end marks the attempt as over; it answers false if it was already.
 func (a *attempt) end() bool {
 	a.mu.Lock()
@@ -61,6 +74,13 @@ func (a *attempt) end() bool {
 		a.expiry.Stop()
 	}
 	return true
+}
+
+// compiled is the attempt's plan, nil before it was read.
+func (a *attempt) compiled() *plan.Plan {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.plan
 }
 
 func (a *attempt) until() time.Time {

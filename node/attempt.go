@@ -62,7 +62,7 @@ func (n *Node) arm(ctx context.Context, a *attempt, p *plan.Plan) (stop func()) 
 		timeout = time.AfterFunc(d, func() { a.cancel(target.ErrTimeout) })
 	}
 	stopGrace := context.AfterFunc(ctx, func() {
-		time.AfterFunc(n.opt.CancelGrace, func() { n.abandon(ctx, a) })
+		time.AfterFunc(n.grace(p), func() { n.abandon(ctx, a, n.grace(p)) })
 	})
 	return func() {
 		if timeout != nil {
@@ -72,9 +72,22 @@ func (n *Node) arm(ctx context.Context, a *attempt, p *plan.Plan) (stop func()) 
 	}
 }
 
+// grace is how long an attempt that was cancelled may take to return. A command
+// that is given longer between its signals gets that, or the next attempt would
+// begin while it still tidies up.
+func (n *Node) grace(p *plan.Plan) time.Duration {
+	if exec := p.Def.Target.Exec; exec != nil {
+		return max(n.opt.CancelGrace, exec.KillAfter.Std()+killTime)
+	}
+	return n.opt.CancelGrace
+}
+
+// killTime is how long a killed command may take to be gone.
+const killTime = 5 * time.Second
+
 // abandon reports an attempt whose code ignores its cancellation. It keeps its
 // slot until it returns; what it still does is refused by its token.
-func (n *Node) abandon(ctx context.Context, a *attempt) {
+func (n *Node) abandon(ctx context.Context, a *attempt, grace time.Duration) {
 	a.mu.Lock()
 	over := a.over
 	a.mu.Unlock()
@@ -83,7 +96,7 @@ func (n *Node) abandon(ctx context.Context, a *attempt) {
 	}
 	n.stats.abandoned.Add(1)
 	n.log.Error("handler ignores its cancellation; its attempt ends without it", "occurrence", a.id(), "attempt", a.claim.Attempt, "why", context.Cause(ctx))
-	res := endedBy(ctx, errors.New("the handler did not return within "+n.opt.CancelGrace.String()+" of its cancellation"))
+	res := endedBy(ctx, errors.New("the handler did not return within "+grace.String()+" of its cancellation"))
 	n.conclude(a, res)
 }
 
@@ -201,8 +214,11 @@ func (n *Node) finish(a *attempt, res target.Result, next store.Next) {
 
 // detach leaves an attempt to a target that answered 202: its lease is
 // extended once to the schedule's timeout, and it ends by a report through the
-// API, or as lost.
+// API, or as lost. The keeper is done with it first: a renewal that overtook
+// would shorten the lease again.
 func (n *Node) detach(a *attempt) {
+	a.end()
+	a.renewing.Wait()
 	a.mu.Lock()
 	wait := a.plan.Def.Timeout.Std()
 	a.mu.Unlock()
@@ -218,7 +234,6 @@ func (n *Node) detach(a *attempt) {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	a.end()
 }
 
 // defaultDetached is how long a target that answered 202 has to report where

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,7 +12,8 @@ import (
 )
 
 // keep renews the leases of running attempts. This loop never waits for the
-// store: renewals are sent by a goroutine of their own, so that a store that
+// store: renewals are sent by a goroutine of their own, and what comes due
+// while they are on their way is guarded all the same, so that a store that
 // hangs cannot keep a handler from being cancelled in time.
 func (n *Node) keep(ctx context.Context) {
 	var sending sync.WaitGroup
@@ -22,24 +24,26 @@ func (n *Node) keep(ctx context.Context) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
-		wait := time.Hour
-		if !inFlight {
-			due, next := n.active.scan(time.Now())
-			for _, a := range due {
-				a.guard()
-			}
-			wait = time.Until(next)
-			if len(due) > 0 {
-				inFlight = true
-				sending.Add(1)
-				go func() {
-					defer sending.Done()
-					n.renew(ctx, due)
-					signal(answered)
-				}()
-			}
+		due, next := n.active.scan(time.Now())
+		for _, a := range due {
+			a.guard()
 		}
-		timer.Reset(wait)
+		if !inFlight {
+			due = slices.DeleteFunc(due, func(a *attempt) bool { return !a.renews() })
+		}
+		if len(due) > 0 && !inFlight {
+			inFlight = true
+			sending.Add(1)
+			go func() {
+				defer sending.Done()
+				n.renew(ctx, due)
+				for _, a := range due {
+					a.renewing.Done()
+				}
+				signal(answered)
+			}()
+		}
+		timer.Reset(time.Until(next))
 		select {
 		case <-ctx.Done():
 			return

@@ -246,7 +246,7 @@ func (n *Node) Run(ctx context.Context) error {
 
 	stopServing()
 	serving.Wait()
-	n.leave()
+	n.leave(n.sessionID())
 	return nil
 }
 

@@ -42,17 +42,18 @@ func (n *Node) join(ctx context.Context) error {
 		return err
 	}
 	n.mu.Lock()
-	n.session = session
 	declared := n.declared
 	n.mu.Unlock()
 	if len(declared) == 0 {
+		n.enter(session)
 		return nil
 	}
 	res, err := n.store.Declare(ctx, store.DeclareRequest{Node: session, Owner: "code:" + n.opt.App, Schedules: declared})
 	if err != nil {
-		n.leave() // or every try would leave a session behind
+		n.leave(session) // or every try would leave a session behind
 		return err
 	}
+	n.enter(session)
 	for _, c := range res.Changes {
 		switch c.Action {
 		case store.ActionKeep:
@@ -63,6 +64,14 @@ func (n *Node) join(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// enter makes a session the node's. One that nothing was declared in must not
+// be: it would be kept alive, and the declarations never made.
+func (n *Node) enter(session int64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.session = session
 }
 
 // keepSession beats three times within the session's life.
@@ -91,9 +100,8 @@ func (n *Node) keepSession(ctx context.Context) {
 	}
 }
 
-// leave ends the session, so that the node list says left, not gone.
-func (n *Node) leave() {
-	session := n.sessionID()
+// leave ends a session, so that the node list says left, not gone.
+func (n *Node) leave(session int64) {
 	if session == 0 {
 		return
 	}
@@ -128,8 +136,14 @@ func (n *Node) drain() {
 	if n.waitDrained(n.opt.DrainTime) {
 		return
 	}
-	n.active.each(func(a *attempt) { a.cancel(target.ErrDraining) })
-	if !n.waitDrained(n.opt.CancelGrace + time.Second) {
+	grace := n.opt.CancelGrace
+	n.active.each(func(a *attempt) {
+		a.cancel(target.ErrDraining)
+		if p := a.compiled(); p != nil {
+			grace = max(grace, n.grace(p))
+		}
+	})
+	if !n.waitDrained(grace + time.Second) {
 		n.log.Error("handlers ignore their cancellation; leaving them behind", "running", n.active.size())
 	}
 }
