@@ -76,3 +76,9 @@ func (c *Client) Retry(ctx context.Context, id, why string) (duly.Occurrence, er
 func (c *Client) Cancel(ctx context.Context, id, why string) (duly.Occurrence, error) {
 	return post[duly.Occurrence](ctx, c, occurrencePath(id)+"/cancel", WhyRequest{Why: why})
 }
+
+// Resolve says what became of an uncertain occurrence: that it succeeded, or
+// that it is pending again. Code conflict where it is not uncertain.
+func (c *Client) Resolve(ctx context.Context, id string, req ResolveRequest) (duly.Occurrence, error) {
+	return post[duly.Occurrence](ctx, c, occurrencePath(id)+"/resolve", req)
+}

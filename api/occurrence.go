@@ -20,6 +20,13 @@ type WhyRequest struct {
 	Why string `json:"why,omitempty"`
 }
 
+// ResolveRequest says what became of an uncertain occurrence.
+type ResolveRequest struct {
+	// To is succeeded (it has happened) or pending (try again).
+	To  duly.State `json:"to"`
+	Why string     `json:"why,omitempty"`
+}
+
 // EffectQuery narrows a list of effects. Zero fields do not.
 type EffectQuery struct {
 	Key        string // exact

@@ -172,3 +172,13 @@ func (c *Control) Retry(ctx context.Context, occurrence, by, why string) error {
 func (c *Control) Cancel(ctx context.Context, occurrence, by, why string) error {
 	return c.store.Cancel(ctx, occurrence, by, why)
 }
+
+// Resolve says what became of an uncertain occurrence: that it succeeded, or
+// that it is pending again, its tries counted anew. Code conflict where it is
+// not uncertain.
+func (c *Control) Resolve(ctx context.Context, occurrence string, to duly.State, by, why string) error {
+	if to != duly.Succeeded && to != duly.Pending {
+		return duly.Invalid("to", "is %q; it must be succeeded or pending", to)
+	}
+	return c.store.Resolve(ctx, occurrence, to, by, why)
+}

@@ -33,6 +33,12 @@ func (s *Server) routeOccurrences() {
 		Summary: "End or dismiss an occurrence", Errors: []int{http.StatusNotFound, http.StatusConflict},
 		Description: "A pending or an ended one is cancelled at once; the owner of a running one is asked to stop.",
 	}), s.cancelOccurrence)
+	register(s, acting(huma.Operation{
+		OperationID: "resolveOccurrence", Method: http.MethodPost, Path: one + "/resolve", Tags: tag,
+		Summary: "Say what became of an uncertain occurrence", Errors: []int{http.StatusNotFound, http.StatusConflict},
+		Description: "succeeded: it has happened. pending: it is tried again, its tries counted anew, and finds what the effect ledger knows by now. " +
+			"A conflict where it is not uncertain.",
+	}), s.resolveOccurrence)
 }
 
 type listOccurrencesInput struct {
@@ -93,6 +99,18 @@ func (s *Server) retryOccurrence(ctx context.Context, in *whyInput) (*answer[dul
 
 func (s *Server) cancelOccurrence(ctx context.Context, in *whyInput) (*answer[duly.Occurrence], error) {
 	if err := s.control.Cancel(ctx, in.ID, actor(ctx), clean(given(in.Body).Why)); err != nil {
+		return nil, err
+	}
+	return s.getOccurrence(ctx, &in.IDInput)
+}
+
+type resolveInput struct {
+	IDInput
+	Body api.ResolveRequest
+}
+
+func (s *Server) resolveOccurrence(ctx context.Context, in *resolveInput) (*answer[duly.Occurrence], error) {
+	if err := s.control.Resolve(ctx, in.ID, in.Body.To, actor(ctx), clean(in.Body.Why)); err != nil {
 		return nil, err
 	}
 	return s.getOccurrence(ctx, &in.IDInput)
