@@ -112,12 +112,12 @@ func (a *applying) schedule(ctx context.Context, c *conn, d *definition) error {
 	if was.owner != a.req.Owner && !a.req.Force {
 		return duly.Errorf(duly.CodeConflict, "schedule %s belongs to %s; remove it there, or take it over with force", id, was.owner)
 	}
-	if ch.Before, err = c.content(ctx, was.definition); err != nil {
-		return err
-	}
-	ch.Revision, ch.NextDue = was.revision, instant(was.nextDue)
+	ch.Before, ch.Revision, ch.NextDue = d.content, was.revision, instant(was.nextDue)
 	switch {
 	case !bytes.Equal(was.hash, d.hash):
+		if ch.Before, err = c.content(ctx, was.definition); err != nil {
+			return err
+		}
 		ch.Action, ch.Revision = store.ActionUpdate, was.revision+1
 		if !was.paused && (was.nextDue == 0 || was.nextDue > a.now) {
 			ch.NextDue = d.Next(instant(was.anchor), instant(max(a.now, was.cursor)))
@@ -125,7 +125,7 @@ func (a *applying) schedule(ctx context.Context, c *conn, d *definition) error {
 	case was.owner != a.req.Owner:
 		ch.Action, ch.Reason = store.ActionUpdate, "taken over from "+was.owner
 	default:
-		ch.Action, ch.After = store.ActionKeep, ch.Before
+		ch.Action = store.ActionKeep
 	}
 	return nil
 }

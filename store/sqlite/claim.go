@@ -164,8 +164,8 @@ func (c *claiming) queueOf(claim *store.Claim, queue int64, serial bool) {
 // the occurrence's row.
 func (c *claiming) start(claim *store.Claim) error {
 	if claim.Attempt > 1 {
-		if _, err := c.exec(`INSERT INTO attempts (seq, number, token, holder, started_at, ended_at, outcome, late, created, reused)
-			SELECT seq, attempt, token, holder, started_at, ended_at, outcome, late, created, reused FROM occurrences WHERE seq = ?`, claim.Seq); err != nil {
+		if _, err := c.exec(`INSERT INTO attempts (seq, number, tries, token, holder, started_at, ended_at, outcome, late, created, reused)
+			SELECT seq, attempt, tries, token, holder, started_at, ended_at, outcome, late, created, reused FROM occurrences WHERE seq = ?`, claim.Seq); err != nil {
 			return err
 		}
 	}

@@ -73,6 +73,7 @@ func (t *tx) define(d *definition) (id int64, err error) {
 	if err != nil || found {
 		return id, err
 	}
+	t.defined = true
 	err = t.returning("INSERT INTO definitions (hash, content) VALUES (?, ?) RETURNING definition", []any{d.hash, string(d.content)}, func(r row) error {
 		id = r.int(0)
 		return nil

@@ -262,6 +262,36 @@ func TestCallsThatWaitShareACommit(t *testing.T) {
 	}
 }
 
+// A planner reads definitions through the store. One that was applied in the
+// very same batch must be there for it.
+func TestAPlannerFindsWhatWasAppliedJustBefore(t *testing.T) {
+	s := openTest(t, fresh(t))
+	begun, release := block(s)
+	<-begun
+	var wg sync.WaitGroup
+	wg.Go(func() { applyTest(t, s, "a") })
+	waiting(t, s, 1)
+	planned := 0
+	wg.Go(func() {
+		_, err := s.Fire(context.Background(), store.FireRequest{Plan: func(now time.Time, due []store.DueSchedule) []store.Firing {
+			planned = len(due)
+			if _, err := s.Definition(context.Background(), due[0].Revisions[0].Definition); err != nil {
+				t.Error(err)
+			}
+			return backlog(now, due)
+		}})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	waiting(t, s, 2)
+	close(release)
+	wg.Wait()
+	if planned != 1 {
+		t.Errorf("%d schedules were due", planned)
+	}
+}
+
 func TestAClosedStoreIsUnavailable(t *testing.T) {
 	s := openTest(t, fresh(t))
 	watched := make(chan error, 1)

@@ -17,6 +17,9 @@ func (s *Store) Fire(ctx context.Context, req store.FireRequest) (store.FireResu
 		req.Limit = defaultLimit
 	}
 	return write(ctx, s, func(t *tx) (store.FireResult, error) {
+		if err := t.committed(); err != nil {
+			return store.FireResult{}, err
+		}
 		f := &firing{tx: t, req: &req, now: at(req.Now), settle: map[int64]bool{}}
 		err := f.run()
 		return f.res, err
@@ -153,7 +156,6 @@ func (f *firing) claim() error {
 		}
 	}
 	f.res.Claims = c.res.Claims
-	f.res.Fired = append(f.res.Fired, c.res.Missed...)
 	return nil
 }
 

@@ -101,7 +101,21 @@ func (s *Store) inspect(opt store.Options) error {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return duly.Invalid("store", "the directory %s does not exist; create it first", dir)
 	}
-	return nil
+	return s.makeFile()
+}
+
+// makeFile makes the file, empty, before SQLite would, which lets everybody
+// read what it makes: definitions hold secrets. Its companions inherit its
+// mode.
+func (s *Store) makeFile() error {
+	f, err := os.OpenFile(s.cfg.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	switch {
+	case errors.Is(err, fs.ErrExist): // another process was faster
+		return nil
+	case err != nil:
+		return duly.Invalid("store", "%s cannot be made: %v", s.cfg.path, err)
+	}
+	return f.Close()
 }
 
 // prepareFile creates or migrates the file over a connection of its own.

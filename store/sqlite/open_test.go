@@ -110,9 +110,26 @@ func TestAFileThatMayNotBeWrittenSaysSo(t *testing.T) {
 		}
 	}
 	t.Cleanup(func() { _ = os.Chmod(dir, 0o755) })
-	said := openAsNobody(t, "sqlite:"+path)
-	if !strings.Contains(said, "cannot be written") || !strings.Contains(said, path) {
-		t.Fatalf("it said %q", said)
+	for name, want := range map[string]string{path: "cannot be written", filepath.Join(dir, "new.db"): "cannot be made"} {
+		said := openAsNobody(t, "sqlite:"+name)
+		if !strings.Contains(said, want) || !strings.Contains(said, name) {
+			t.Errorf("it said %q", said)
+		}
+	}
+}
+
+// Definitions hold secrets.
+func TestTheFileIsItsOwnersAlone(t *testing.T) {
+	s := openTest(t, fresh(t))
+	applyTest(t, s, "a")
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		info, err := os.Stat(s.cfg.path + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s is %v", info.Name(), info.Mode())
+		}
 	}
 }
 

@@ -223,7 +223,7 @@ func (s *Store) Attempts(ctx context.Context, keys []store.AttemptKey) ([]store.
 	return read(ctx, s, func(c *conn) ([]store.AttemptFacts, error) {
 		facts := make([]store.AttemptFacts, len(keys))
 		for i, k := range keys {
-			_, err := c.one(ctx, `SELECT s.id, o.period, o.definition, CASE WHEN o.token = ?1 THEN o.attempt ELSE a.number END, o.tries - coalesce(o.attempt - a.number, 0)
+			_, err := c.one(ctx, `SELECT s.id, o.period, o.definition, coalesce(a.number, o.attempt), coalesce(a.tries, o.tries)
 				FROM occurrences o JOIN schedules s ON s.sid = o.sid LEFT JOIN attempts a ON a.seq = o.seq AND a.token = ?1
 				WHERE o.seq = ?2 AND (o.token = ?1 OR a.token = ?1)`, []any{k.Token, k.Seq}, func(r row) {
 				facts[i] = store.AttemptFacts{

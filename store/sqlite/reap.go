@@ -15,6 +15,9 @@ func (s *Store) Reap(ctx context.Context, req store.ReapRequest) (store.ReapResu
 		req.Limit = defaultLimit
 	}
 	return write(ctx, s, func(t *tx) (store.ReapResult, error) {
+		if err := t.committed(); err != nil {
+			return store.ReapResult{}, err
+		}
 		r := &reaping{endings: newEndings(t, at(req.Now)), req: &req}
 		r.res.Now = instant(r.now)
 		err := r.run()

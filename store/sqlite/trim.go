@@ -107,6 +107,8 @@ func (t *tx) firstSince(table, key, made string, since int64) (int64, error) {
 	return int64(at), failed
 }
 
+// trimAudit deletes old audit rows, and what time has made void: keys of
+// requests, leases that ran out.
 func (t *tx) trimAudit(cut int64, limit int) error {
 	end, err := t.firstSince("audit", "row", "at", cut)
 	if err != nil {
@@ -115,8 +117,12 @@ func (t *tx) trimAudit(cut int64, limit int) error {
 	if _, err := t.exec("DELETE FROM audit WHERE row IN (SELECT row FROM audit WHERE row < ? ORDER BY row LIMIT ?)", end, limit); err != nil {
 		return err
 	}
-	_, err = t.exec("DELETE FROM once WHERE created_at < ?", cut)
-	return err
+	for _, q := range []string{"DELETE FROM once WHERE created_at < ?", "DELETE FROM leases WHERE until < ?", "DELETE FROM waiters WHERE until < ?"} {
+		if _, err := t.exec(q, cut); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // trimNodes deletes ended sessions and sets of definitions that no session

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/duly-dev/duly/store"
@@ -34,6 +35,22 @@ type tx struct {
 	dirty  map[string]bool
 	skips  map[skipKey]int64
 	events events
+	// defined: a definition was made that nobody can read before the commit.
+	defined bool
+}
+
+// errAlone has a call run in a transaction of its own.
+var errAlone = errors.New("cannot share this transaction")
+
+// committed makes sure that what the caller's own functions read through the
+// store (planners read definitions) is there for them: on other connections,
+// nothing of an open transaction is.
+func (t *tx) committed() error {
+	if !t.defined {
+		return nil
+	}
+	t.wrote = true // undoes the batch
+	return errAlone
 }
 
 type skipKey struct {

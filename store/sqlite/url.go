@@ -98,7 +98,7 @@ func (cfg *config) dsn(mode string, queryOnly bool) string {
 	q := url.Values{"mode": {mode}, "_dqs": {"0"}, "_busy_timeout": {strconv.FormatInt(cfg.busy.Milliseconds(), 10)}}
 	// Spilling a page of an open transaction to the file costs a sync; the
 	// cache is bounded by what a batch touches anyway.
-	q["_pragma"] = []string{"cache_size(-32768)", "cache_spill(0)", "temp_store(memory)", "synchronous(" + cfg.synchronous + ")"}
+	q["_pragma"] = []string{"cache_size(-32768)", "cache_spill(0)", "temp_store(memory)", "journal_size_limit(67108864)", "synchronous(" + cfg.synchronous + ")"}
 	if cfg.maxPages > 0 {
 		q["_pragma"] = append(q["_pragma"], "max_page_count("+strconv.FormatInt(cfg.maxPages, 10)+")")
 	}

@@ -162,6 +162,7 @@ CREATE INDEX occurrences_attention ON occurrences (seq) WHERE state > 5;
 CREATE TABLE attempts (
   seq        INTEGER NOT NULL,
   number     INTEGER NOT NULL,
+  tries      INTEGER NOT NULL,
   token      INTEGER NOT NULL,
   holder     INTEGER,
   started_at INTEGER NOT NULL,
