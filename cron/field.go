@@ -32,10 +32,12 @@ var fields = [...]field{
 	hour:       {name: "hour", max: 23, size: 24, restart: "day", unit: "h", unitSize: 1},
 	dayOfMonth: {name: "day-of-month", min: 1, max: 31, size: 31, restart: "month", unit: "h", unitSize: 24},
 	month: {name: "month", min: 1, max: 12, size: 12, restart: "year", names: []string{
-		"JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"}},
+		"JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC",
+	}},
 	// 7 is a second way to say Sunday.
 	dayOfWeek: {name: "day-of-week", max: 7, size: 7, restart: "week", unit: "h", unitSize: 24, names: []string{
-		"SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"}},
+		"SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT",
+	}},
 	year: {name: "year", min: minYear, max: maxYear, size: maxYear - minYear + 1},
 }
 

@@ -18,15 +18,14 @@ import (
 
 // refExpr is an expression as text and as what it means.
 type refExpr struct {
-	text                string
-	and                 bool
-	secs, mins, hours   []int
-	months, years       map[int]bool // nil years: all
-	domStar, dowStar    bool
-	domItems, dowItems  []func(time.Time) bool // a date at 00:00 UTC
-	dst                 cron.DST
-	zone                string
-	hasSeconds, hasYear bool
+	text               string
+	and                bool
+	secs, mins, hours  []int
+	months, years      map[int]bool // nil years: all
+	domStar, dowStar   bool
+	domItems, dowItems []func(time.Time) bool // a date at 00:00 UTC
+	dst                cron.DST
+	zone               string
 }
 
 func (x *refExpr) String() string {

@@ -173,8 +173,12 @@ func TestEvery(t *testing.T) {
 		every  time.Duration
 		anchor time.Time
 	}{
-		{0, anchor}, {-time.Hour, anchor}, {time.Millisecond, anchor}, {1500 * time.Millisecond, anchor},
-		{time.Hour, time.Time{}}, {time.Hour, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)},
+		{0, anchor},
+		{-time.Hour, anchor},
+		{time.Millisecond, anchor},
+		{1500 * time.Millisecond, anchor},
+		{time.Hour, time.Time{}},
+		{time.Hour, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)},
 	} {
 		if _, err := cron.Every(c.every, c.anchor); err == nil {
 			t.Errorf("every %v from %v is accepted", c.every, c.anchor)

@@ -31,11 +31,11 @@ func (a *availability) down(log *slog.Logger, err error) time.Duration {
 			InitialInterval: 100 * time.Millisecond, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: 5 * time.Second,
 		}
 		a.backoff.Reset()
-		level := slog.LevelError
+		say := log.Error
 		if duly.CodeOf(err) == duly.CodeUnavailable {
-			level = slog.LevelWarn
+			say = log.Warn
 		}
-		log.Log(nil, level, "the store does not answer; nothing starts without ownership, trying on", "error", err) //nolint:staticcheck // no context matters to a log line
+		say("the store does not answer; nothing starts without ownership, trying on", "error", err)
 	}
 	a.last = err
 	return a.backoff.NextBackOff()

@@ -401,7 +401,8 @@ func TestAClockSetBackRepeatsNothingAndGoesOn(t *testing.T) { // B78
 	third := lines(f.fire("2026-11-30T15:03:00.1Z"))
 	if diff := cmp.Diff([][]string{
 		{"missed 2026-11-30T15:01..2026-11-30T16:59 x119 (catch-up none)", "pending 2026-11-30T17:00"},
-		{"pending 2026-11-30T15:02"}, {"pending 2026-11-30T15:03"},
+		{"pending 2026-11-30T15:02"},
+		{"pending 2026-11-30T15:03"},
 	}, [][]string{first, second, third}); diff != "" {
 		t.Error(diff)
 	}

@@ -45,7 +45,7 @@ func run(ctx context.Context, data, listen string) error {
 	if err := os.MkdirAll(data, 0o755); err != nil {
 		return err
 	}
-	log := slog.New(tint.NewHandler(os.Stderr, &tint.Options{TimeFormat: time.TimeOnly, NoColor: !isatty.IsTerminal(os.Stderr.Fd())}))
+	log := slog.New(tint.NewTextHandler(os.Stderr, &tint.Options{TimeFormat: time.TimeOnly, NoColor: !isatty.IsTerminal(os.Stderr.Fd())}))
 
 	// The application's own database.
 	app, err := OpenBilling(ctx, filepath.Join(data, "billing.db"))

@@ -134,8 +134,10 @@ func TestAnAnswerInJSONIsTheResultAndNamesEffects(t *testing.T) {
 		{"Text", `sent 3`, ``, "sent 3", nil},
 		{"Empty", ``, ``, "", nil},
 		{"NotUTF8", "\"caf\xe9\"", ``, "\"caf\uFFFD\"", nil},
-		{"Effects", `{"effects":[{"key":"invoice/42","reused":true},{"key":"invoice/43","result":{"no":7}}]}`, "same", "",
-			[]target.Effect{{Key: "invoice/42", Reused: true}, {Key: "invoice/43", Result: []byte(`{"no":7}`)}}},
+		{
+			"Effects", `{"effects":[{"key":"invoice/42","reused":true},{"key":"invoice/43","result":{"no":7}}]}`, "same", "",
+			[]target.Effect{{Key: "invoice/42", Reused: true}, {Key: "invoice/43", Result: []byte(`{"no":7}`)}},
+		},
 		{"OtherEffects", `{"effects":"rain"}`, "same", `effects ignored: "effects" in the answer is not a list of {"key", "reused"}`, nil},
 		{"EffectWithoutKey", `{"effects":[{"key":"a"},{"reused":true}]}`, "same", "effects ignored: number 2 in the answer has no key, or one with a NUL", nil},
 		{"EffectWithNUL", `{"effects":[{"key":"a\u0000"}]}`, "same", "effects ignored: number 1 in the answer has no key, or one with a NUL", nil},
