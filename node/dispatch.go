@@ -62,26 +62,28 @@ func (n *Node) pass(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	sated := false // what is ready is not for this node, or not now
-	if came(h.Due, h.Now) {
-		more, err := n.fire(ctx)
-		if more || err != nil {
+	more := false
+	switch {
+	case came(h.Due, h.Now):
+		if more, err = n.fire(ctx); err != nil {
 			return 0, err
 		}
-	} else if came(h.Ready, h.Now) {
+	case came(h.Ready, h.Now):
 		if sated, err = n.claim(ctx); err != nil {
 			return 0, err
 		}
-		if !sated {
-			return 0, nil
-		}
+		more = !sated
 	}
+	// However much there is to catch up, those whose owners are gone do not
+	// wait for the end of it.
 	if came(h.Lease, h.Now) {
-		more, err := n.reap(ctx)
-		if more || err != nil {
+		left, err := n.reap(ctx)
+		if err != nil {
 			return 0, err
 		}
+		more = more || left
 	}
-	if came(h.Due, h.Now) {
+	if more || came(h.Due, h.Now) {
 		return 0, nil // the horizon has moved
 	}
 	next := h.Now.Add(maxSleep)

@@ -196,3 +196,41 @@ func TestADetachedAttemptIsNotCutShortByARenewalOnItsWay(t *testing.T) {
 		}
 	})
 }
+
+// endless is a store with always more to fire.
+type endless struct{ store.Store }
+
+func (e endless) Horizon(ctx context.Context) (store.Horizon, error) {
+	h, err := e.Store.Horizon(ctx)
+	h.Due = h.Now
+	return h, err
+}
+
+func (e endless) Fire(ctx context.Context, r store.FireRequest) (store.FireResult, error) {
+	time.Sleep(100 * time.Millisecond)
+	res, err := e.Store.Fire(ctx, r)
+	res.More = true
+	return res, err
+}
+
+func TestALongCatchUpDoesNotKeepLostAttemptsWaiting(t *testing.T) {
+	inBubble(t, func(w *world) {
+		s := handled("s", "0 * * * *")
+		s.Lease = duly.Duration(15 * time.Second)
+		w.apply(s)
+		cut := &gate{Store: w.st}
+		w.start(cut, node.Options{Name: "gone"}, handle(func(ctx context.Context, _ *node.Occurrence) error {
+			cut.set(true)
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}))
+		toHour()
+		w.start(endless{w.st}, node.Options{}, handle(done))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if o := w.occurrences("s")[0]; o.State != duly.Succeeded || len(o.Attempts) != 2 {
+			t.Errorf("%s with %+v", o.State, o.Attempts)
+		}
+		cut.set(false)
+	})
+}

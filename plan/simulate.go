@@ -102,7 +102,7 @@ func (s *Simulation) list(old, next *Plan) {
 	slices.SortStableFunc(s.Changes, func(a, b PeriodChange) int { return a.at().Compare(b.at()) })
 	if len(s.Changes) > MaxChanges {
 		s.Omitted = len(s.Changes) - MaxChanges
-		s.Changes = s.Changes[:MaxChanges]
+		s.Changes = slices.Clone(s.Changes[:MaxChanges]) // the rest is not kept in memory
 	}
 	for i := range s.Changes {
 		s.Changes[i].describe(old, next)

@@ -109,4 +109,7 @@ func TestASimulationIsBounded(t *testing.T) {
 	if len(s.Changes) != MaxChanges || s.Omitted != s.Dropped-MaxChanges || !s.To.Equal(instant(t, "2027-03-11T10:40:00Z")) {
 		t.Errorf("%d rows, %d omitted, up to %v", len(s.Changes), s.Omitted, s.To)
 	}
+	if cap(s.Changes) > 2*MaxChanges {
+		t.Errorf("%d rows are kept in memory", cap(s.Changes))
+	}
 }
