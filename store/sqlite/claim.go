@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/duly-dev/duly/store"
 )
@@ -14,10 +16,7 @@ func (s *Store) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimR
 		if err != nil {
 			return store.ClaimResult{}, err
 		}
-		if err := c.prelude(); err != nil {
-			return store.ClaimResult{}, err
-		}
-		if err := c.take(); err != nil {
+		if err := inOrder(func() error { return c.choose(nil) }, c.hand); err != nil {
 			return store.ClaimResult{}, err
 		}
 		return c.res, nil
@@ -33,9 +32,9 @@ type claiming struct {
 	// capabilities is the request's as a JSON list.
 	capabilities string
 	queues       map[int64]*queueState
-	taken        []*newRow // by takeNew
-	leftOver     bool      // others may go instead of what takeNew chose
-	tooLate      bool      // some new ones may not start any more
+	picked       []candidate // by choose, with tokens from firstToken on
+	firstToken   int64
+	leftOver     bool // some that were picked exist already; others may go instead
 	res          store.ClaimResult
 }
 
@@ -74,51 +73,102 @@ func (c *claiming) prelude() error {
 	}
 }
 
-// anyReady reports whether something waits that the claim could take.
-func (c *claiming) anyReady() (bool, error) {
-	n, err := c.number(bg, `SELECT EXISTS (SELECT 1 FROM json_each(?) c JOIN lanes l ON l.capability = c.value
-		WHERE EXISTS (SELECT 1 FROM occurrences o INDEXED BY occurrences_ready WHERE o.waiting = 1 AND o.lane = l.lane))`, c.capabilities)
-	return n != 0, err
-}
-
-// take claims what is ready.
-func (c *claiming) take() error {
+// choose picks what to take, of what is ready in the file and of rows that are
+// not inserted yet. The latter are marked to be inserted as running.
+func (c *claiming) choose(rows []*newRow) error {
+	c.picked, c.leftOver = nil, false
 	max := c.req.Max - len(c.res.Claims)
 	if max <= 0 {
 		return nil
 	}
+	if err := c.prelude(); err != nil {
+		return err
+	}
 	groups, err := c.readyGroups(max)
-	if err != nil || len(groups) == 0 {
-		return err
-	}
-	picked, err := pick(groups, max)
-	if err != nil || len(picked) == 0 {
-		return err
-	}
-	first, err := c.reserve(counterToken, len(picked))
 	if err != nil {
 		return err
 	}
-	claims, err := c.details(picked)
-	if err != nil {
+	if err := c.addRows(groups, rows); err != nil {
 		return err
 	}
-	for i, p := range picked {
-		claim := claims[p.seq]
-		if claim == nil {
-			return fmt.Errorf("occurrence %d is in an index but not in the table", p.seq)
+	if c.picked, err = pick(slices.Collect(maps.Values(groups)), max); err != nil || len(c.picked) == 0 {
+		return err
+	}
+	if c.firstToken, err = c.reserve(counterToken, len(c.picked)); err != nil {
+		return err
+	}
+	for i, p := range c.picked {
+		if r := p.row; r != nil {
+			r.state, r.waiting, r.token, r.holder = running, 0, c.firstToken+int64(i), c.holder
 		}
-		claim.Token = first + int64(i)
-		if err := c.start(claim); err != nil {
-			return err
+	}
+	return nil
+}
+
+// addRows adds new rows to the queues that a claim chooses from.
+func (c *claiming) addRows(groups map[int64]*group, rows []*newRow) error {
+	can := map[string]bool{}
+	for _, name := range c.req.Capabilities {
+		can[name] = true
+	}
+	lanes := map[int64]*memoryLane{}
+	for _, r := range rows {
+		if r.state != pending || r.waiting != waitSlot || !can[r.Capability] || r.expired(c.now) {
+			continue
+		}
+		l := lanes[r.queue]
+		if l == nil {
+			l = &memoryLane{}
+			lanes[r.queue] = l
+			g, err := c.group(groups, r.queue)
+			if err != nil {
+				return err
+			}
+			g.lanes = append(g.lanes, l)
+		}
+		l.add(candidate{seq: r.seq, priority: int64(r.Priority), due: micros(r.Due), queue: r.queue, row: r})
+	}
+	for _, l := range lanes {
+		l.sort()
+	}
+	return nil
+}
+
+// hand opens an attempt for each that was picked.
+func (c *claiming) hand() error {
+	claims, err := c.details(c.picked)
+	if err != nil {
+		return err
+	}
+	fromFile := int64(0)
+	for i, p := range c.picked {
+		var claim *store.Claim
+		if p.row != nil {
+			if p.row.existed {
+				c.leftOver = true
+				continue
+			}
+			claim = p.row.claim(c.now)
+			c.queueOf(claim, p.queue, p.row.Serial)
+		} else {
+			if claim = claims[p.seq]; claim == nil {
+				return fmt.Errorf("occurrence %d is in an index but not in the table", p.seq)
+			}
+			claim.Token = c.firstToken + int64(i)
+			if err := c.start(claim); err != nil {
+				return err
+			}
+			fromFile++
 		}
 		c.res.Claims = append(c.res.Claims, *claim)
 		c.started(p.queue)
 	}
-	if err := c.moved(pending, running, int64(len(picked))); err != nil {
+	if err := c.moved(pending, running, fromFile); err != nil {
 		return err
 	}
-	c.event(store.TopicOccurrences, claimTopic(c.res.Claims))
+	if len(c.res.Claims) > 0 {
+		c.event(store.TopicOccurrences, claimTopic(c.res.Claims))
+	}
 	return c.saveStarts()
 }
 
@@ -129,13 +179,28 @@ func claimTopic(claims []store.Claim) string {
 	return ""
 }
 
+// claim is what a worker is told of a new row that it runs.
+func (r *newRow) claim(now int64) *store.Claim {
+	claim := &store.Claim{
+		Seq: r.seq, Schedule: r.due.Schedule, Period: r.Period, Covers: r.Covers, Due: r.Due, IntervalStart: r.IntervalStart, Origin: r.Origin,
+		Revision: r.Revision, Definition: r.Definition, Attempt: 1, Tries: 1, Token: r.token, Lease: r.leaseOf(),
+		LeaseUntil: instant(now + r.leaseOf().Microseconds()),
+	}
+	if len(claim.Covers) == 0 {
+		claim.Covers = []string{r.Period}
+	}
+	return claim
+}
+
 // details reads what a worker is told.
 func (c *claiming) details(picked []candidate) (map[int64]*store.Claim, error) {
-	seqs := make([]int64, len(picked))
-	for i, p := range picked {
-		seqs[i] = p.seq
+	var seqs []int64
+	for _, p := range picked {
+		if p.row == nil {
+			seqs = append(seqs, p.seq)
+		}
 	}
-	claims := make(map[int64]*store.Claim, len(picked))
+	claims := make(map[int64]*store.Claim, len(seqs))
 	err := c.in(bg, `SELECT o.seq, s.id, o.period, o.covers, o.due, o.interval_start, o.origin, o.queue, o.revision, o.definition,
 			o.payload, o.attempt, o.tries, o.lease, o.serial
 		FROM occurrences o JOIN schedules s ON s.sid = o.sid WHERE o.seq IN (`, ")", nil, seqs, func(r row) error {
@@ -173,71 +238,4 @@ func (c *claiming) start(claim *store.Claim) error {
 			ended_at = NULL, outcome = NULL, late = NULL, created = NULL, reused = NULL, cancelled = NULL WHERE seq = ?`,
 		claim.Attempt, claim.Tries, claim.Token, opt(c.holder), c.now, micros(claim.LeaseUntil), claim.Seq)
 	return err
-}
-
-// takeNew chooses among occurrences that are not inserted yet, by the same
-// rules as take. They are to be inserted as running.
-func (c *claiming) takeNew(rows []*newRow) error {
-	can := map[string]bool{}
-	for _, name := range c.req.Capabilities {
-		can[name] = true
-	}
-	byQueue := map[int64]*memoryLane{}
-	var order []int64
-	for i, r := range rows {
-		if r.state != pending || r.waiting != waitSlot || !can[r.Capability] || r.expired(c.now) {
-			continue
-		}
-		if byQueue[r.queue] == nil {
-			byQueue[r.queue] = &memoryLane{}
-			order = append(order, r.queue)
-		}
-		byQueue[r.queue].add(candidate{seq: r.seq, priority: int64(r.Priority), due: micros(r.Due), queue: r.queue, index: i})
-	}
-	var groups []*group
-	for _, queue := range order {
-		q, err := c.queueState(queue)
-		if err != nil {
-			return err
-		}
-		byQueue[queue].sort()
-		groups = append(groups, &group{room: q.room, lanes: []lane{byQueue[queue]}})
-	}
-	picked, err := pick(groups, c.req.Max)
-	if err != nil || len(picked) == 0 {
-		return err
-	}
-	token, err := c.reserve(counterToken, len(picked))
-	if err != nil {
-		return err
-	}
-	for i, p := range picked {
-		r := rows[p.index]
-		r.state, r.waiting, r.token, r.holder = running, 0, token+int64(i), c.holder
-		c.taken = append(c.taken, r)
-	}
-	return nil
-}
-
-// addNew answers what takeNew chose, now that it is inserted. Some may have
-// turned out to exist; then others may go instead.
-func (c *claiming) addNew() error {
-	for _, r := range c.taken {
-		if r.existed {
-			c.leftOver = true
-			continue
-		}
-		claim := store.Claim{
-			Seq: r.seq, Schedule: r.due.Schedule, Period: r.Period, Covers: r.Covers, Due: r.Due, IntervalStart: r.IntervalStart, Origin: r.Origin,
-			Revision: r.Revision, Definition: r.Definition, Attempt: 1, Tries: 1, Token: r.token, Lease: r.leaseOf(),
-			LeaseUntil: instant(c.now + r.leaseOf().Microseconds()),
-		}
-		if len(claim.Covers) == 0 {
-			claim.Covers = []string{r.Period}
-		}
-		c.queueOf(&claim, r.queue, r.Serial)
-		c.res.Claims = append(c.res.Claims, claim)
-		c.started(r.queue)
-	}
-	return c.saveStarts()
 }

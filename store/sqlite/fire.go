@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/duly-dev/duly"
@@ -32,7 +31,6 @@ type firing struct {
 	req    *store.FireRequest
 	now    int64
 	due    []*dueRow
-	rows   []*newRow
 	settle map[int64]bool // schedules whose order may have changed
 	made   [len(stateCodes)]int64
 	res    store.FireResult
@@ -89,87 +87,97 @@ func (f *firing) prepare() error {
 	if err != nil {
 		return err
 	}
+	seq := first
 	for _, d := range f.due {
 		busy := d.Open > len(d.firing.Merge) || d.held
+		d.contended = len(d.firing.Merge) > 0
 		for i := range d.firing.Occurrences {
-			occ := &d.firing.Occurrences[i]
-			r := &newRow{NewOccurrence: occ, due: d, sid: d.sid, maker: maker, state: stateCode(occ.State)}
-			if !duly.CanMove("", duly.StepFire, occ.State) {
-				return duly.Errorf(duly.CodeInternal, "the planner made %s@%s %q", d.Schedule, occ.Period, occ.State)
+			o := &d.firing.Occurrences[i]
+			r := &newRow{NewOccurrence: o, due: d, sid: d.sid, maker: maker, state: stateCode(o.State)}
+			if !duly.CanMove("", duly.StepFire, o.State) {
+				return duly.Errorf(duly.CodeInternal, "the planner made %s@%s %q", d.Schedule, o.Period, o.State)
 			}
-			if r.lane, r.queue, err = f.lane(occ.Capability, occ.Queue); err != nil {
+			if r.lane, r.queue, err = f.lane(o.Capability, o.Queue); err != nil {
 				return err
 			}
 			r.wait(f.now, busy)
+			d.contended = d.contended || o.Serial && (d.Open > 0 || d.held)
 			busy = busy || r.state == pending
-			first++
-			r.seq = first
-			f.rows = append(f.rows, r)
+			seq++
+			r.seq = seq
+			d.rows = append(d.rows, r)
 		}
-		if len(d.firing.Merge) > 0 || d.Open > 0 {
-			f.settle[d.sid] = true
-		}
+		f.settle[d.sid] = d.contended
 	}
-	_, err = f.reserve(counterSeq, len(f.rows))
+	_, err = f.reserve(counterSeq, int(seq-first))
 	return err
 }
 
-// claim inserts what was prepared and hands out work, if it is asked to. What
-// this very call may run is inserted as running at once, if nothing else waits
-// that the claim would have to weigh it against; otherwise it is inserted as
-// pending and claimed like everything else, which comes to the same.
+// claim carries out what was planned and hands out work, if it is asked to.
+// What this very call may run is inserted as running at once, chosen together
+// with what is ready in the file by the rules of every claim. Schedules of
+// which something is open come before that, since their new occurrences may
+// change who is first.
 func (f *firing) claim() error {
+	var contended, free []*dueRow
+	var rows []*newRow
+	for _, d := range f.due {
+		if d.contended {
+			contended = append(contended, d)
+		} else {
+			free = append(free, d)
+			rows = append(rows, d.rows...)
+		}
+	}
+	if err := f.carryOut(contended); err != nil {
+		return err
+	}
 	if f.req.Claim == nil || f.req.Claim.Max <= 0 {
-		return f.carryOut()
+		return inOrder(func() error { return f.carryOut(free) }, f.close)
 	}
 	c, err := newClaiming(f.tx, f.now, f.req.Claim)
 	if err != nil {
 		return err
 	}
-	if err := c.prelude(); err != nil {
-		return err
-	}
-	ready, err := c.anyReady()
-	if err != nil {
-		return err
-	}
-	c.tooLate = slices.ContainsFunc(f.rows, func(r *newRow) bool { return r.state == pending && r.expired(f.now) })
-	if !ready && len(f.rows) > 0 {
-		if err := c.takeNew(f.rows); err != nil {
-			return err
-		}
-	}
-	if err := f.carryOut(); err != nil {
-		return err
-	}
-	if err := c.addNew(); err != nil {
-		return err
-	}
-	if c.tooLate {
-		if err := c.prelude(); err != nil {
-			return err
-		}
-	}
-	if ready || c.leftOver {
-		if err := c.take(); err != nil {
-			return err
-		}
+	err = inOrder(
+		func() error { return c.choose(rows) },
+		func() error { return f.carryOut(free) },
+		f.close, c.hand,
+	)
+	if err == nil && c.leftOver { // some of those chosen turned out to exist
+		err = inOrder(func() error { return c.choose(nil) }, c.hand)
 	}
 	f.res.Claims = c.res.Claims
+	return err
+}
+
+// inOrder takes steps until one fails.
+func inOrder(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-// carryOut inserts the occurrences, merges and cancels, and moves the
-// schedules on.
-func (f *firing) carryOut() error {
-	rows := f.rows
-	for _, d := range f.due {
-		n := len(d.firing.Occurrences)
-		if err := f.carryOutOne(d, rows[:n]); err != nil {
+// carryOut inserts occurrences, merges and cancels, moves schedules on and
+// keeps their order.
+func (f *firing) carryOut(due []*dueRow) error {
+	settle := map[int64]bool{}
+	for _, d := range due {
+		if err := f.carryOutOne(d); err != nil {
 			return err
 		}
-		rows = rows[n:]
+		if f.settle[d.sid] {
+			settle[d.sid] = true
+		}
 	}
+	return f.settleAll(settle, f.now)
+}
+
+// close counts and tells what was made.
+func (f *firing) close() error {
 	for state, n := range f.made {
 		if n != 0 {
 			if err := f.moved(-1, int64(state), n); err != nil {
@@ -180,15 +188,15 @@ func (f *firing) carryOut() error {
 	if len(f.due) > 0 {
 		f.event(store.TopicSchedules, f.due[0].topic(len(f.due)))
 	}
-	if len(f.rows) > 0 {
+	if len(f.res.Fired) > 0 {
 		f.event(store.TopicOccurrences, f.due[0].topic(len(f.due)))
 	}
-	return f.settleAll(f.settle, f.now)
+	return nil
 }
 
-func (f *firing) carryOutOne(d *dueRow, rows []*newRow) error {
+func (f *firing) carryOutOne(d *dueRow) error {
 	fired := int64(0)
-	for _, r := range rows {
+	for _, r := range d.rows {
 		if r.Extend {
 			extended, err := f.extend(d, r)
 			if err != nil {
@@ -217,7 +225,7 @@ func (f *firing) carryOutOne(d *dueRow, rows []*newRow) error {
 			Seq: r.seq, Schedule: d.Schedule, Period: r.Period, Due: r.Due, State: r.State, Reason: r.Reason, Count: int(r.count()),
 		})
 	}
-	if err := f.merge(d, rows); err != nil {
+	if err := f.merge(d); err != nil {
 		return err
 	}
 	for _, seq := range d.firing.Cancel {
@@ -229,11 +237,11 @@ func (f *firing) carryOutOne(d *dueRow, rows []*newRow) error {
 }
 
 // merge ends the waiting occurrences that the last new one takes over.
-func (f *firing) merge(d *dueRow, rows []*newRow) error {
-	if len(d.firing.Merge) == 0 || len(rows) == 0 || rows[len(rows)-1].existed {
+func (f *firing) merge(d *dueRow) error {
+	if len(d.firing.Merge) == 0 || len(d.rows) == 0 || d.rows[len(d.rows)-1].existed {
 		return nil
 	}
-	into := rows[len(rows)-1].Period
+	into := d.rows[len(d.rows)-1].Period
 	for _, seq := range d.firing.Merge {
 		n, err := f.exec(`UPDATE occurrences SET state = ?, waiting = NULL, merged_into = ?, finished_at = ?, reason = ?
 			WHERE seq = ? AND sid = ? AND state = 0 AND attempt = 0`, merged, into, f.now, "covered by "+into, seq, d.sid)
@@ -306,6 +314,9 @@ type dueRow struct {
 	wants        int64
 	revisionFrom int64
 	firing       *store.Firing
+	rows         []*newRow
+	// contended: what is made may change which of its occurrences is first.
+	contended bool
 }
 
 // count of the periods that a row stands for.

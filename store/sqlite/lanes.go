@@ -9,7 +9,7 @@ import (
 type candidate struct {
 	seq, priority, due int64
 	queue              int64
-	index              int // in a firing's rows
+	row                *newRow // not in the file yet
 }
 
 // before is the order within a queue: higher priority first, then earlier due.
@@ -147,13 +147,13 @@ func (l *fileLane) more() error {
 }
 
 // readyGroups finds the lanes of the claim's capabilities in which something
-// is ready. Lanes that nobody here can serve, and queues that are full, cost
-// nothing more than this.
-func (c *claiming) readyGroups(max int) ([]*group, error) {
+// is ready, by queue. Lanes that nobody here can serve, and queues that are
+// full, cost nothing more than this.
+func (c *claiming) readyGroups(max int) (map[int64]*group, error) {
 	type found struct{ lane, queue int64 }
 	var all []found
 	err := c.query(bg, `SELECT l.lane, l.queue FROM json_each(?) c JOIN lanes l ON l.capability = c.value
-		WHERE EXISTS (SELECT 1 FROM occurrences o INDEXED BY occurrences_ready WHERE o.waiting = 1 AND o.lane = l.lane) ORDER BY l.queue`,
+		WHERE EXISTS (SELECT 1 FROM occurrences o INDEXED BY occurrences_ready WHERE o.waiting = 1 AND o.lane = l.lane)`,
 		[]any{c.capabilities}, func(r row) error {
 			all = append(all, found{r.int(0), r.int(1)})
 			return nil
@@ -162,22 +162,27 @@ func (c *claiming) readyGroups(max int) ([]*group, error) {
 		return nil, err
 	}
 	page := max/(len(all)+1) + 1
-	var groups []*group
-	byQueue := map[int64]*group{}
+	groups := map[int64]*group{}
 	for _, f := range all {
-		g := byQueue[f.queue]
-		if g == nil {
-			q, err := c.queueState(f.queue)
-			if err != nil {
-				return nil, err
-			}
-			g = &group{room: q.room}
-			byQueue[f.queue] = g
-			if g.room > 0 {
-				groups = append(groups, g)
-			}
+		g, err := c.group(groups, f.queue)
+		if err != nil {
+			return nil, err
 		}
-		g.lanes = append(g.lanes, &fileLane{tx: c.tx, lane: f.lane, queue: f.queue, page: min(page, g.room)})
+		g.lanes = append(g.lanes, &fileLane{tx: c.tx, lane: f.lane, queue: f.queue, page: min(page, max)})
 	}
 	return groups, nil
+}
+
+// group is the one of a queue, made on first use.
+func (c *claiming) group(groups map[int64]*group, queue int64) (*group, error) {
+	if g := groups[queue]; g != nil {
+		return g, nil
+	}
+	q, err := c.queueState(queue)
+	if err != nil {
+		return nil, err
+	}
+	g := &group{room: q.room}
+	groups[queue] = g
+	return g, nil
 }

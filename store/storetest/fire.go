@@ -302,6 +302,43 @@ func fire(g *group) {
 		}
 	})
 
+	g.claim("FiringAndClaimingKeepsTheOrderOfASchedule", func(e *env) {
+		s := sched{id: "a"}
+		e.apply(s)
+		e.fireAfter(time.Minute) // ready, not started
+		waits := s.at(e.now)
+		past := e.now.Add(-time.Hour)
+		e.pass(time.Minute)
+		res := e.fireWith(store.FireRequest{Claim: &store.ClaimRequest{Node: e.node, Max: 10, Capabilities: []string{"handler:h"}},
+			Plan: func(now time.Time, due []store.DueSchedule) []store.Firing {
+				f := e.plan(now, due)
+				f[0].Occurrences = append([]store.NewOccurrence{s.occurrence(past, due[0].Revisions[0])}, f[0].Occurrences...)
+				return f
+			}})
+		if len(res.Claims) != 1 || id(res.Claims[0]) != s.at(past) {
+			e.Fatalf("claimed %+v", res.Claims)
+		}
+		e.wantWaiting(waits, duly.WaitingEarlier)
+		e.wantWaiting(s.at(e.now), duly.WaitingEarlier)
+	})
+
+	g.claim("FiringAndClaimingWeighsWhatIsNewAgainstWhatWaits", func(e *env) {
+		e.apply(sched{id: "old", parallel: true})
+		e.pass(3 * time.Minute)
+		e.fire()
+		e.apply(sched{id: "new", parallel: true, priority: 1}, sched{id: "last", parallel: true, priority: -1})
+		e.defs["old"] = sched{id: "old", every: 24000 * time.Hour}
+		e.pass(2 * time.Minute)
+		res := e.fireWith(store.FireRequest{Plan: e.plan, Claim: &store.ClaimRequest{Node: e.node, Max: 6, Capabilities: []string{"handler:h"}}})
+		var got []string
+		for _, c := range res.Claims {
+			got = append(got, c.Schedule)
+		}
+		if fmt.Sprint(got) != "[new new old old old last]" {
+			e.Fatalf("claimed %v", got)
+		}
+	})
+
 	g.claim("FiringAndClaimingAloneTakesTheBest", func(e *env) {
 		e.apply(sched{id: "low", priority: -5}, sched{id: "high", priority: 9}, sched{id: "middle"})
 		e.pass(time.Minute)
