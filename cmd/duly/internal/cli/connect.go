@@ -22,7 +22,22 @@ func (inv *invocation) look(ctx context.Context) (*api.Client, error) {
 	return inv.connect(ctx, store.Options{ReadOnly: true})
 }
 
-// act connects for changing things.
+// change connects for changing what is there: a store that does not exist has
+// nothing of it, and a slip of the pen must not make one.
+func (inv *invocation) change(ctx context.Context) (*api.Client, error) {
+	if inv.serverURL() == "" {
+		st, err := store.Open(ctx, inv.storeURL(), store.Options{ReadOnly: true})
+		if duly.CodeOf(err) == duly.CodeNotFound {
+			return nil, storeHint(err)
+		}
+		if err == nil {
+			_ = st.Close() // nothing was written
+		}
+	}
+	return inv.act(ctx)
+}
+
+// act connects for changing things, in a store that is made if need be.
 func (inv *invocation) act(ctx context.Context) (*api.Client, error) {
 	return inv.connect(ctx, store.Options{})
 }

@@ -198,7 +198,7 @@ func (inv *invocation) occurrenceStep(verb, short string, step func(*api.Client,
 		Short: short,
 		Args:  args(1, 1),
 		RunE: func(c *cobra.Command, a []string) error {
-			client, err := inv.act(c.Context())
+			client, err := inv.change(c.Context())
 			if err != nil {
 				return err
 			}

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -63,6 +65,22 @@ func TestPasswordsOfURLsAreNotShown(t *testing.T) {
 	} {
 		if got := visibleURL(raw); got != want {
 			t.Errorf("%s is shown as %s", raw, got)
+		}
+	}
+}
+
+func TestChangingWhatIsThereMakesNoStore(t *testing.T) {
+	for _, args := range []string{
+		"schedules pause s", "schedules resume s", "schedules rm s", "schedules trigger s",
+		"schedules backfill s --from 2026-11-01 --to 2026-11-02", "occurrences retry s@x", "occurrences cancel s@x",
+	} {
+		file := filepath.Join(t.TempDir(), "slip.db")
+		code, _, errs := ran(t, t.Context(), nil, append(strings.Fields(args), "--store", "sqlite:"+file)...)
+		if code != exitCode(duly.Errorf(duly.CodeNotFound, "")) || !strings.Contains(errs, "slip.db does not exist") {
+			t.Errorf("%s: exit code %d, %s", args, code, errs)
+		}
+		if _, err := os.Stat(file); err == nil {
+			t.Errorf("%s made a store", args)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func (inv *invocation) schedulesBackfill() *cobra.Command {
 			if from == "" || to == "" {
 				return usagef("a backfill needs --from and --to")
 			}
-			client, err := inv.act(c.Context())
+			client, err := inv.change(c.Context())
 			if err != nil {
 				return err
 			}

@@ -26,7 +26,7 @@ func (inv *invocation) schedulesPause() *cobra.Command {
 		Example: "  duly schedules pause invoices --why 'bank holiday' --until +12h --catch-up all",
 		Args:    args(1, 1),
 		RunE: func(c *cobra.Command, a []string) error {
-			client, err := inv.act(c.Context())
+			client, err := inv.change(c.Context())
 			if err != nil {
 				return err
 			}
@@ -71,7 +71,7 @@ func (inv *invocation) schedulesResume() *cobra.Command {
 		Short: "Let a paused schedule fire again",
 		Args:  args(1, 1),
 		RunE: func(c *cobra.Command, a []string) error {
-			client, err := inv.act(c.Context())
+			client, err := inv.change(c.Context())
 			if err != nil {
 				return err
 			}
@@ -109,7 +109,7 @@ func (inv *invocation) schedulesRm() *cobra.Command {
 		Short:   "Remove a schedule; what is open is cancelled, history stays",
 		Args:    args(1, 1),
 		RunE: func(c *cobra.Command, a []string) error {
-			client, err := inv.act(c.Context())
+			client, err := inv.change(c.Context())
 			if err != nil {
 				return err
 			}

@@ -32,7 +32,7 @@ func (inv *invocation) schedulesTrigger() *cobra.Command {
 		Example: "  duly schedules trigger invoices --period 2026-11-28 --why 'new tax rate' --wait",
 		Args:    args(1, 1),
 		RunE: func(c *cobra.Command, a []string) error {
-			client, err := inv.act(c.Context())
+			client, err := inv.change(c.Context())
 			if err != nil {
 				return err
 			}
