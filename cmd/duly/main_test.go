@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/duly-dev/duly/internal/sqltest"
 )
 
 // TestMain makes this test binary double as the duly command, so that scripts
@@ -20,10 +22,19 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
 	}
-	testscript.Main(m, map[string]func(){
-		"duly": func() { os.Exit(run()) },
+	testscript.Main(stopping{m}, map[string]func(){
+		"duly":     func() { os.Exit(run()) },
+		"charging": func() { os.Exit(charging(os.Args[1:])) },
 	})
 }
+
+// servers are the databases that tests start.
+var servers sqltest.Servers
+
+// stopping runs tests, then stops what they started.
+type stopping struct{ m *testing.M }
+
+func (s stopping) Run() int { return servers.Run(s.m) }
 
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{

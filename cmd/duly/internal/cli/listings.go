@@ -122,7 +122,9 @@ func (inv *invocation) auditCommand() *cobra.Command {
 	ls.Example = "  duly audit ls --object schedule/invoices"
 	ls.Flags().StringVar(&q.Object, "object", "", "only changes of this `object`: schedule/ID, queue/NAME, occurrence/ID")
 	pageFlags(ls, &q.Page)
-	return inv.lsOnly("audit", "Audit: who changed what, when and why", ls)
+	c := inv.lsOnly("audit", "Audit: who changed what, when and why", ls)
+	c.AddCommand(inv.auditEffects())
+	return c
 }
 
 func (inv *invocation) showAudit(items []store.AuditRow) error {

@@ -63,7 +63,7 @@ func (inv *invocation) root() *cobra.Command {
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return inv.checkFlags() }
 
 	inGroup(root, groupDefine, inv.nextCommand(), inv.planCommand(), inv.applyCommand(), inv.schemaCommand(), inv.importCommand())
-	inGroup(root, groupLook, inv.schedulesCommand(), inv.occurrencesCommand(), inv.queuesCommand(), inv.nodesCommand(), inv.leasesCommand(), inv.auditCommand())
+	inGroup(root, groupLook, inv.schedulesCommand(), inv.occurrencesCommand(), inv.effectsCommand(), inv.queuesCommand(), inv.nodesCommand(), inv.leasesCommand(), inv.auditCommand())
 	inGroup(root, groupServe, inv.serveCommand(), inv.execCommand(), inv.lockCommand(), inv.migrateCommand())
 	inGroup(root, groupHelpers, inv.benchCommand(), inv.versionCommand())
 	root.AddCommand(exitCodesTopic())
