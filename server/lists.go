@@ -41,8 +41,8 @@ func (s *Server) routeLists() {
 
 type listEffectsInput struct {
 	PageInput
-	Key        string `query:"key" maxLength:"1000" doc:"The one with exactly this business key."`
-	Prefix     string `query:"prefix" maxLength:"1000" doc:"Only keys that begin with it."`
+	Key        string `query:"key" maxLength:"4096" doc:"The one with exactly this business key."`
+	Prefix     string `query:"prefix" maxLength:"4096" doc:"Only keys that begin with it."`
 	Occurrence string `query:"occurrence" maxLength:"600" doc:"Only those of this occurrence."`
 }
 

@@ -40,7 +40,7 @@ func list[T any](items []T, cursor string) *answer[api.List[T]] {
 // into embedded structs only then.
 type PageInput struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"How many items a page holds."`
-	Cursor string `query:"cursor" maxLength:"1000" doc:"next_cursor of the page before."`
+	Cursor string `query:"cursor" maxLength:"5000" doc:"next_cursor of the page before."`
 }
 
 func (p PageInput) page() store.Page { return store.Page{Limit: p.Limit, Cursor: p.Cursor} }
