@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -138,8 +139,19 @@ func (s story) attempt(a duly.Attempt) {
 	if st := a.Stale; st != nil {
 		s.detail("Stale", s.stale(st))
 	}
+	s.detail("Effects", effectCounts(a.Effects))
 	s.detail("Result", string(a.Result))
 	s.detail("Output", excerpt(a.Output))
+}
+
+func effectCounts(n duly.EffectCounts) string {
+	switch {
+	case n == duly.EffectCounts{}:
+		return ""
+	case n.Reused == 0:
+		return fmt.Sprintf("%d created", n.Created)
+	}
+	return fmt.Sprintf("%d created, %d found done already", n.Created, n.Reused)
 }
 
 func (s story) stale(r *duly.StaleReport) string {
@@ -161,24 +173,27 @@ func excerpt(text string) string {
 	return strings.Join(lines, "\n")
 }
 
+// shownEffects is how many effects a story lists.
+const shownEffects = 20
+
 func (s story) effects(o duly.Occurrence) {
 	s.section("Effects")
-	for _, e := range o.Effects {
-		s.text(clean(e.Key))
-		s.detail("Recorded", fmt.Sprintf("by attempt %d with token %d, %s", e.Attempt, e.Token, instantIn(e.CreatedAt, s.zone)))
+	for _, e := range o.Effects[:min(len(o.Effects), shownEffects)] {
+		s.text(shownKey(e.Key))
+		maker := "by an attempt that could not tell of it; a later one found it done,"
+		if e.Attempt != 0 {
+			maker = fmt.Sprintf("by attempt %d with token %d,", e.Attempt, e.Token)
+		}
+		s.detail("Recorded", maker+" "+instantIn(e.CreatedAt, s.zone))
 		s.detail("Result", string(e.Result))
 	}
-	counted := false
-	for _, a := range o.Attempts {
-		if a.Effects != (duly.EffectCounts{}) {
-			if !counted && len(o.Effects) > 0 {
-				s.printf("\n")
-			}
-			counted = true
-			s.text(fmt.Sprintf("attempt %d created %d and found %d done already", a.Number, a.Effects.Created, a.Effects.Reused))
-		}
-	}
-	if len(o.Effects) == 0 && !counted {
+	switch left := len(o.Effects) - shownEffects; {
+	case left > 0:
+		s.text(fmt.Sprintf("… and %d more: duly effects ls --occurrence %s", left, o.ID))
+	case len(o.Effects) > 0:
+	case slices.ContainsFunc(o.Attempts, func(a duly.Attempt) bool { return a.Effects.Reused > 0 }):
+		s.text("none of its own: what its attempts found had been made for another occurrence")
+	default:
 		s.text("none recorded")
 	}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +54,7 @@ func TestAStoryTellsAttemptsAndEffectsApart(t *testing.T) {
 		Effects: []duly.Effect{
 			{Key: "invoice/42/2026-11", Attempt: 1, Token: 41, CreatedAt: at("2026-11-28T23:07:10Z"), Result: json.RawMessage(`{"no":7}`)},
 			{Key: "invoice/43/2026-11", Attempt: 3, Token: 44, CreatedAt: at("2026-11-28T23:09:30Z")},
+			{Key: "charge/43/2026-11", CreatedAt: at("2026-11-28T23:09:40Z")},
 		},
 	}
 	const want = `invoices@2026-11-28
@@ -73,6 +75,7 @@ Attempts
      Ended       2026-11-29T00:07:30.020+01:00, after 30s
      Stale       at 2026-11-29T00:08:10+01:00 it reported succeeded, after a newer token had been granted; the report was refused and changed nothing
                  it said: too late
+     Effects     1 created
 
   2  failed on web-2 with token 42
      Started     2026-11-29T00:07:31+01:00
@@ -86,6 +89,7 @@ Attempts
      Started     2026-11-29T00:09:00+01:00
      Ended       2026-11-29T00:09:40+01:00, after 40s
      Late        it reported after its lease had run out; nobody had taken over, so the report was accepted
+     Effects     1 created, 1 found done already
      Result      {"sent":2}
 
 Effects
@@ -95,13 +99,31 @@ Effects
      Result      {"no":7}
   invoice/43/2026-11
      Recorded    by attempt 3 with token 44, 2026-11-29T00:09:30+01:00
-
-  attempt 1 created 1 and found 0 done already
-  attempt 3 created 1 and found 1 done already
+  charge/43/2026-11
+     Recorded    by an attempt that could not tell of it; a later one found it done, 2026-11-29T00:09:40+01:00
 `
 	var b strings.Builder
 	story{sheet: newSheet(&b), zone: zone, now: at("2026-11-29T11:10:00Z")}.tell(o)
 	if got := ansi.Strip(b.String()); got != want {
 		t.Errorf("the story is:\n%s", got)
+	}
+}
+
+func TestAStoryListsAFewEffectsAndCountsTheRest(t *testing.T) {
+	o := duly.Occurrence{ID: "a@2026-11-28", Attempts: []duly.Attempt{{Number: 1, Effects: duly.EffectCounts{Created: 10_000}}}}
+	for i := range 10_000 {
+		o.Effects = append(o.Effects, duly.Effect{Key: fmt.Sprintf("invoice/%d", i), Attempt: 1})
+	}
+	var b strings.Builder
+	s := story{sheet: newSheet(&b), zone: time.UTC}
+	s.tell(o)
+	told := ansi.Strip(b.String())
+	if !strings.Contains(told, "10000 created") || !strings.Contains(told, "… and 9980 more: duly effects ls --occurrence a@2026-11-28") || strings.Count(told, "invoice/") != 20 {
+		t.Errorf("told:\n%s", told)
+	}
+	b.Reset()
+	s.effects(duly.Occurrence{Attempts: []duly.Attempt{{Effects: duly.EffectCounts{Reused: 1}}}})
+	if told := ansi.Strip(b.String()); !strings.Contains(told, "none of its own") {
+		t.Errorf("told:\n%s", told)
 	}
 }
