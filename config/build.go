@@ -7,6 +7,8 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/duly-dev/duly/internal/nesting"
 )
 
 // maxMerged bounds how many entries merge keys may copy.
@@ -24,8 +26,8 @@ func (b *builder) build(n ast.Node, depth int) *node {
 		return &node{kind: kindNothing, line: 1, col: 1}
 	}
 	at := b.place(n)
-	if depth > maxDepth {
-		b.fault(at, "is nested more than %d levels deep", maxDepth)
+	if depth > nesting.Max {
+		b.fault(at, "is nested more than %d levels deep", nesting.Max)
 		at.kind = kindBad
 		return at
 	}

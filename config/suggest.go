@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/duly-dev/duly/internal/edits"
 )
 
 // unknownKey notes a key that its place does not have, with what may have been
@@ -131,7 +133,7 @@ func nearest(word string, candidates []string) string {
 		if len(c) > 64 {
 			continue
 		}
-		d := distance(plain(word), plain(c))
+		d := edits.Between(plain(word), plain(c))
 		if d < least || d == least && best == "" {
 			best, least = c, d
 		}
@@ -141,32 +143,6 @@ func nearest(word string, candidates []string) string {
 		return ""
 	}
 	return best
-}
-
-// distance counts the insertions, deletions, changes and swaps of neighbours
-// that make b of a.
-func distance(a, b string) int {
-	s, t := []rune(a), []rune(b)
-	before, last := make([]int, len(t)+1), make([]int, len(t)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i, x := range s {
-		row := make([]int, len(t)+1)
-		row[0] = i + 1
-		for j, y := range t {
-			change := last[j]
-			if x != y {
-				change++
-			}
-			row[j+1] = min(change, last[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && x == t[j-1] && s[i-1] == y {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-		before, last = last, row
-	}
-	return last[len(t)]
 }
 
 func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -11,13 +11,11 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
+
+	"github.com/duly-dev/duly/internal/nesting"
 )
 
-const (
-	maxFile  = 8 << 20 // bytes of a file
-	maxDepth = 64      // of nesting: the parser's time grows with its square
-)
+const maxFile = 8 << 20 // bytes of a file
 
 // parseYAML reads the source's text into a tree. It returns nil where there is
 // none, and has noted why.
@@ -48,8 +46,8 @@ func (s *source) syntaxTree() (file *ast.File) {
 		}
 	}()
 	tokens := lexer.Tokenize(strings.Join(s.lines, "\n"))
-	if tk := tooDeep(tokens); tk != nil {
-		s.faultAt(tk.Position.Line, tk.Position.Column, 1, fmt.Sprintf("is nested more than %d levels deep", maxDepth))
+	if tk := nesting.Exceeded(tokens); tk != nil {
+		s.faultAt(tk.Position.Line, tk.Position.Column, 1, fmt.Sprintf("is nested more than %d levels deep", nesting.Max))
 		return nil
 	}
 	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
@@ -78,31 +76,6 @@ func (s *source) checkText() bool {
 		}
 	}
 	return true
-}
-
-// tooDeep returns the token that nests too far. Only what can nest within a
-// line is counted: an indented block needs a line, and more of it, a level.
-func tooDeep(tokens token.Tokens) *token.Token {
-	flow, chain := 0, 0
-	for _, tk := range tokens {
-		switch tk.Type {
-		case token.SequenceStartType, token.MappingStartType:
-			flow++
-			chain = 0
-		case token.SequenceEndType, token.MappingEndType:
-			flow--
-			chain = 0
-		case token.SequenceEntryType, token.MappingKeyType, token.TagType, token.AnchorType:
-			chain++
-			if tk.Prev == nil || tk.Prev.Position.Line != tk.Position.Line {
-				chain = 1
-			}
-		}
-		if flow > maxDepth || chain > maxDepth {
-			return tk
-		}
-	}
-	return nil
 }
 
 // onlyDocument returns the body of the one document that a file may hold.

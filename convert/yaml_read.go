@@ -11,6 +11,8 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/duly-dev/duly/internal/nesting"
 )
 
 // node is a value of a YAML or JSON document that knows where it stands. A nil
@@ -134,7 +136,7 @@ func (d document) parse() (n *node, fault *Note) {
 		}
 	}()
 	tokens := lexer.Tokenize(d.text)
-	if tooDeep(tokens) {
+	if nesting.Exceeded(tokens) != nil {
 		return wrong(d.place, "is nested too deep for a manifest")
 	}
 	file, err := parser.Parse(tokens, 0)
@@ -167,33 +169,6 @@ func (d document) at(tk *token.Token) place {
 	return place{d.file, d.line + max(1, tk.Position.Line) - 1, max(1, tk.Position.Column)}
 }
 
-const maxDepth = 64
-
-// tooDeep keeps the parser's recursion short. Only what nests within a line is
-// counted; an indented block needs a line, and more of it, a level.
-func tooDeep(tokens token.Tokens) bool {
-	flow, chain := 0, 0
-	for _, tk := range tokens {
-		switch tk.Type {
-		case token.SequenceStartType, token.MappingStartType:
-			flow++
-			chain = 0
-		case token.SequenceEndType, token.MappingEndType:
-			flow--
-			chain = 0
-		case token.SequenceEntryType, token.MappingKeyType, token.TagType, token.AnchorType:
-			chain++
-			if tk.Prev == nil || tk.Prev.Position.Line != tk.Position.Line {
-				chain = 1
-			}
-		}
-		if flow > maxDepth || chain > maxDepth {
-			return true
-		}
-	}
-	return false
-}
-
 // nodeBuilder turns the parser's tree into nodes. Aliases share their anchor's
 // node; manifests hardly have any, so merge keys are refused.
 type nodeBuilder struct {
@@ -209,7 +184,7 @@ func (b *nodeBuilder) build(n ast.Node, depth int) *node {
 		return at
 	}
 	at.place = b.at(n.GetToken())
-	if depth > maxDepth {
+	if depth > nesting.Max {
 		return b.refuse(at, "is nested too deep for a manifest")
 	}
 	switch n := n.(type) {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/duly-dev/duly/internal/edits"
 )
 
 //go:embed zoneinfo/zoneinfo.zip
@@ -115,7 +117,7 @@ func (z *zones) nearest(name string) string {
 		case strings.HasSuffix(have, "/"+want):
 			d = 1
 		case strings.Contains(want, "/") && len(want) < 64:
-			d = edits(have, want)
+			d = edits.Between(have, want)
 		}
 		// The map has no order: prefer the shorter, then the earlier name.
 		if d < distance || d == distance && d < far && before(candidate, best) {
@@ -127,24 +129,4 @@ func (z *zones) nearest(name string) string {
 
 func before(a, b string) bool {
 	return len(a) < len(b) || len(a) == len(b) && a < b
-}
-
-// edits counts the letters to insert, remove or replace to turn a into b.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"context"
 	"strings"
 	"time"
 
 	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/api"
 	"github.com/duly-dev/duly/cron"
 )
 
@@ -46,4 +48,17 @@ func (inv *invocation) instant(flag, text string, zone *time.Location, fallback 
 	}
 	return time.Time{}, withHint(duly.Invalid("--"+flag, "%q is not a time", text),
 		"write RFC 3339 (2026-11-28T09:00:00Z), local time (2026-11-28T09:00), a date (2026-11-28), now, or a distance from now (-7d, +2h)")
+}
+
+// instantOf reads a flag that names a time in the zone of a schedule; an empty
+// one is the zero time, and asks for no zone.
+func (inv *invocation) instantOf(ctx context.Context, client *api.Client, schedule, flag, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	zone, err := newZones(client).of(ctx, schedule)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return inv.instant(flag, text, zone, time.Time{})
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -30,13 +29,7 @@ func (inv *invocation) schedulesPause() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			zone := time.UTC
-			if until != "" {
-				if zone, err = newZones(client).of(c.Context(), a[0]); err != nil {
-					return err
-				}
-			}
-			if req.Until, err = inv.instant("until", until, zone, time.Time{}); err != nil {
+			if req.Until, err = inv.instantOf(c.Context(), client, a[0], "until", until); err != nil {
 				return err
 			}
 			req.Policy = duly.CatchUpPolicy(policy)

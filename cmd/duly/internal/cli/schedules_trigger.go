@@ -36,13 +36,7 @@ func (inv *invocation) schedulesTrigger() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			zone := time.UTC
-			if due != "" {
-				if zone, err = newZones(client).of(c.Context(), a[0]); err != nil {
-					return err
-				}
-			}
-			if req.Due, err = inv.instant("due", due, zone, time.Time{}); err != nil {
+			if req.Due, err = inv.instantOf(c.Context(), client, a[0], "due", due); err != nil {
 				return err
 			}
 			if req.Payload, err = inv.payload(payload); err != nil {

@@ -1,6 +1,10 @@
 package cli
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/duly-dev/duly/internal/edits"
+)
 
 // nearest returns the candidate that was probably meant: one that begins with
 // the word, or differs from it in few letters. It answers "" where none is
@@ -11,7 +15,7 @@ func nearest(word string, candidates []string) string {
 		if c == "" {
 			continue
 		}
-		d := edits(word, c)
+		d := edits.Between(word, c)
 		if len(word) > 1 && strings.HasPrefix(c, word) {
 			d = min(d, 1)
 		}
@@ -20,24 +24,4 @@ func nearest(word string, candidates []string) string {
 		}
 	}
 	return best
-}
-
-// edits counts the letters to insert, remove or replace to turn a into b.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }
