@@ -52,15 +52,15 @@ func (r *Runner) Run(ctx context.Context, a target.Assignment) target.Result {
 		return target.Stopped(ctx)
 	}
 
-	env, err := r.environment(a)
+	env, remove, err := r.environment(a)
 	if err != nil {
 		return target.Failed(err.Error())
 	}
-	defer env.remove()
+	defer remove()
 
 	cmd := osexec.Command(spec.Command[0], spec.Command[1:]...)
 	cmd.Dir = spec.Dir
-	cmd.Env = env.vars
+	cmd.Env = env
 	out, err := r.capture(cmd, cmp.Or(spec.OutputLimit, defaultOutputLimit))
 	if err != nil {
 		return target.Failed("its output cannot be captured: " + err.Error())

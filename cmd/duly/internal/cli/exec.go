@@ -14,6 +14,7 @@ import (
 	"github.com/duly-dev/duly/cron"
 	"github.com/duly-dev/duly/lease"
 	"github.com/duly-dev/duly/target"
+	exectarget "github.com/duly-dev/duly/target/exec"
 )
 
 const execLong = `For platform cron: Kubernetes CronJob, crontab, systemd timers. The platform
@@ -127,12 +128,7 @@ func (inv *invocation) runOwned(ctx context.Context, stop context.CancelCauseFun
 		timer := time.AfterFunc(c.Timeout.Std(), func() { stop(target.ErrTimeout) })
 		defer timer.Stop()
 	}
-	env := target.Env(target.Assignment{
-		Schedule: c.Schedule, Occurrence: c.Occurrence, Period: c.Period, Covers: c.Covers, Due: c.Due, IntervalStart: c.IntervalStart,
-		Origin: c.Origin, Attempt: c.Attempt, Token: c.Token, Resource: c.FencingResource, IdempotencyKey: c.IdempotencyKey,
-		LeaseUntil: func() time.Time { return c.LeaseUntil }, Payload: c.Payload,
-	})
-	code, startErr := inv.wrap(ctx, command, env, f.killAfter)
+	code, startErr := inv.runAssigned(ctx, c, command, f.killAfter)
 	cause := context.Cause(ctx)
 	report := api.Report{Seq: c.Seq, Token: c.Token, Details: api.Details{ExitCode: &code}}
 	report.Outcome, report.Permanent, report.Error = judge(code, cause)
@@ -154,6 +150,21 @@ func (inv *invocation) runOwned(ctx context.Context, stop context.CancelCauseFun
 		return statusError{max(code, exitFailure), cause.Error()}
 	}
 	return silentExit(code)
+}
+
+// runAssigned runs the command and tells it what it is for. An error says why
+// it could not be started.
+func (inv *invocation) runAssigned(ctx context.Context, c api.Claim, command []string, killAfter time.Duration) (code int, err error) {
+	env, remove, err := exectarget.Given(target.Assignment{
+		Schedule: c.Schedule, Occurrence: c.Occurrence, Period: c.Period, Covers: c.Covers, Due: c.Due, IntervalStart: c.IntervalStart,
+		Origin: c.Origin, Attempt: c.Attempt, Token: c.Token, Resource: c.FencingResource, IdempotencyKey: c.IdempotencyKey,
+		LeaseUntil: func() time.Time { return c.LeaseUntil }, Payload: c.Payload,
+	})
+	if err != nil {
+		return exitTryAgain, err
+	}
+	defer remove()
+	return inv.wrap(ctx, command, env, killAfter)
 }
 
 // judge reads an exit code as an outcome, in the light of why the command was
