@@ -5,18 +5,30 @@ import (
 	"database/sql"
 	"fmt"
 	"io"
+	"time"
 
 	_ "modernc.org/sqlite"
 
-	"github.com/duly-dev/duly/node"
+	"github.com/duly-dev/duly/effect"
 )
 
-// Billing is the application: customers and their invoices.
-type Billing struct{ db *sql.DB }
+// Billing is the application: customers and their invoices, in a database of
+// its own.
+type Billing struct {
+	db *sql.DB
+	// ledger is the same database, as package effect wants it: the invoices,
+	// their business keys and the fence become true in one transaction.
+	ledger effect.DB[*sql.Tx]
+	// slow is a pause in each transaction and after the last: time to kill
+	// the worker in the middle of its work.
+	slow time.Duration
+}
 
-// The unique constraint is what makes an invoice happen once. Duly sees to it
-// that one node at a time does the work; only the database that holds the
-// invoices can see to it that work done twice has one effect.
+// Customer is somebody who is billed.
+type Customer struct{ ID, Cents int64 }
+
+// The unique constraint is the belt to the business keys' braces: the one place
+// that could not even be told to hold an invoice twice.
 const schema = `
 CREATE TABLE IF NOT EXISTS customers (
 	id    INTEGER PRIMARY KEY,
@@ -24,103 +36,123 @@ CREATE TABLE IF NOT EXISTS customers (
 	cents INTEGER NOT NULL
 );
 CREATE TABLE IF NOT EXISTS invoices (
-	id       INTEGER PRIMARY KEY,
+	number   INTEGER PRIMARY KEY,
 	customer INTEGER NOT NULL REFERENCES customers,
 	period   TEXT NOT NULL,
 	cents    INTEGER NOT NULL,
-	attempt  INTEGER NOT NULL,
-	token    INTEGER NOT NULL,
 	UNIQUE (customer, period)
 );
-INSERT OR IGNORE INTO customers (name, cents) VALUES
-	('Ada', 1900), ('Brouwer', 4900), ('Curie', 900), ('Dijkstra', 12900), ('Euler', 2718);
+INSERT INTO customers (name, cents)
+	SELECT column1, column2 FROM (VALUES ('Ada', 1900), ('Brouwer', 4900), ('Curie', 900), ('Dijkstra', 12900), ('Euler', 2718))
+	WHERE NOT EXISTS (SELECT 1 FROM customers);
 `
 
-// OpenBilling opens the database and makes its tables and customers.
-func OpenBilling(ctx context.Context, file string) (*Billing, error) {
-	db, err := sql.Open("sqlite", "file:"+file+"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_txlock=immediate")
+// OpenBilling opens the database and makes its tables: the application's, and
+// those of the effect ledger.
+func OpenBilling(ctx context.Context, file string, slow time.Duration) (*Billing, error) {
+	db, err := sql.Open("sqlite", "file:"+file+"?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_txlock=immediate")
 	if err != nil {
 		return nil, err
 	}
-	if _, err := db.ExecContext(ctx, schema); err != nil {
+	b := &Billing{db: db, ledger: effect.SQLite.DB(db), slow: slow}
+	if _, err = db.ExecContext(ctx, schema); err == nil {
+		err = effect.Migrate(ctx, b.ledger)
+	}
+	if err != nil {
 		db.Close()
 		return nil, fmt.Errorf("billing database %s: %w", file, err)
 	}
-	return &Billing{db: db}, nil
+	return b, nil
 }
 
 // Close closes the database.
 func (b *Billing) Close() error { return b.db.Close() }
 
-// Invoice bills every customer for the occurrence's periods in one transaction,
-// and tells Duly which invoices it made and which an earlier attempt had made.
-func (b *Billing) Invoice(ctx context.Context, occ *node.Occurrence) (made, found int, err error) {
-	tx, err := b.db.BeginTx(ctx, nil)
+// Invoice bills every customer for each of the periods, once: it counts the
+// invoices it made, and those it found made by an earlier attempt.
+func (b *Billing) Invoice(ctx context.Context, periods []string) (made, found int, err error) {
+	customers, err := b.customers(ctx)
 	if err != nil {
 		return 0, 0, err
 	}
-	defer func() { _ = tx.Rollback() }()
-	customers, err := customerIDs(ctx, tx)
-	if err != nil {
-		return 0, 0, err
-	}
-	var keys []string
-	created := map[string]bool{}
-	for _, period := range occ.Covers { // its own, and those it makes up for
-		for _, id := range customers {
-			res, err := tx.ExecContext(ctx, `INSERT INTO invoices (customer, period, cents, attempt, token)
-				SELECT id, ?, cents, ?, ? FROM customers WHERE id = ? ON CONFLICT (customer, period) DO NOTHING`,
-				period, occ.Attempt, occ.Token, id)
+	for _, period := range periods {
+		key := func(c Customer) string { return fmt.Sprintf("invoice/%d/%s", c.ID, period) }
+		create := func(ctx context.Context, tx *sql.Tx, missing []Customer) ([]int64, error) {
+			numbers, err := insert(ctx, tx, period, missing)
 			if err != nil {
-				return 0, 0, err
+				return nil, err
 			}
-			count, err := res.RowsAffected()
-			if err != nil {
-				return 0, 0, err
+			return numbers, pause(ctx, b.slow) // killed here, the worker has made nothing
+		}
+		_, reused, err := effect.DoBatch(ctx, b.ledger, 500, customers, key, create)
+		if err != nil {
+			return made, found, err
+		}
+		for _, r := range reused {
+			if r {
+				found++
+			} else {
+				made++
 			}
-			key := fmt.Sprintf("invoice/%d/%s", id, period)
-			keys = append(keys, key)
-			created[key] = count == 1
 		}
 	}
-	if err := tx.Commit(); err != nil {
-		return 0, 0, err
-	}
-	for _, key := range keys {
-		occ.RecordEffect(key, !created[key], nil)
-		if created[key] {
-			made++
-		}
-	}
-	return made, len(keys) - made, nil
+	return made, found, pause(ctx, b.slow) // killed here, it has made all of them and cannot say so
 }
 
-func customerIDs(ctx context.Context, tx *sql.Tx) ([]int64, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT id FROM customers ORDER BY id`)
+// insert makes the invoices of a period and answers their numbers, in order.
+func insert(ctx context.Context, tx *sql.Tx, period string, customers []Customer) ([]int64, error) {
+	numbers := make([]int64, len(customers))
+	for i, c := range customers {
+		res, err := tx.ExecContext(ctx, `INSERT INTO invoices (customer, period, cents) VALUES (?, ?, ?)`, c.ID, period, c.Cents)
+		if err != nil {
+			return nil, err
+		}
+		if numbers[i], err = res.LastInsertId(); err != nil {
+			return nil, err
+		}
+	}
+	return numbers, nil
+}
+
+func (b *Billing) customers(ctx context.Context) ([]Customer, error) {
+	rows, err := b.db.QueryContext(ctx, `SELECT id, cents FROM customers ORDER BY id`)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var ids []int64
+	var all []Customer
 	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
+		var c Customer
+		if err := rows.Scan(&c.ID, &c.Cents); err != nil {
 			return nil, err
 		}
-		ids = append(ids, id)
+		all = append(all, c)
 	}
-	return ids, rows.Err()
+	return all, rows.Err()
 }
 
 // Summary prints how many invoices there are and how many should be.
 func (b *Billing) Summary(ctx context.Context, w io.Writer) error {
-	var customers, periods, invoices int
+	var customers, periods, invoices, distinct int
 	err := b.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM customers), (SELECT count(DISTINCT period) FROM invoices),
-		(SELECT count(*) FROM invoices)`).Scan(&customers, &periods, &invoices)
+		(SELECT count(*) FROM invoices), (SELECT count(*) FROM (SELECT DISTINCT customer, period FROM invoices))`).
+		Scan(&customers, &periods, &invoices, &distinct)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "\n  %d customers, %d periods billed, %d invoices: %d per customer and period\n\n",
-		customers, periods, invoices, invoices/max(1, customers*periods))
+	_, err = fmt.Fprintf(w, "\n  %d customers, %d periods billed, %d invoices: %d repeated, %d missing\n\n",
+		customers, periods, invoices, invoices-distinct, customers*periods-distinct)
 	return err
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
 }
