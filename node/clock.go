@@ -15,14 +15,18 @@ type clock struct {
 }
 
 // observe takes a reading: the store said now somewhere between asked and
-// answered. It answers by how much the offset jumped since the last one.
+// answered. It answers by how much the offset jumped since the last one. What
+// the time in between can explain is no jump: an answer that was long on its
+// way says little about the clocks.
 func (c *clock) observe(asked, answered, now time.Time) (jump time.Duration) {
 	mid := asked.Add(answered.Sub(asked) / 2).Round(0)
 	offset := now.Sub(mid)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.known {
-		jump = offset - c.offset
+		if jump = offset - c.offset; jump.Abs() <= answered.Sub(asked)/2 {
+			return 0
+		}
 	}
 	c.offset, c.known = offset, true
 	return jump

@@ -100,6 +100,9 @@ func (n *Node) deliver(ctx context.Context) {
 				most = n.isolate(batch, err)
 			}
 			n.reports.putBack(batch)
+			if ctx.Err() != nil {
+				return // which says nothing about the store
+			}
 			select {
 			case <-ctx.Done():
 				return

@@ -346,3 +346,33 @@ func unsoundError(t *tx) error {
 	_, err := t.exec("PRAGMA query_only = 1; INSERT INTO counters VALUES ('test', 1)")
 	return err
 }
+
+// A process that has a removed or replaced file open would go on as if nothing
+// had happened, beside another that does the same work from the file that is
+// there now.
+func TestAFileThatIsNoLongerTheOneThatWasOpenedIsWrittenNoMore(t *testing.T) {
+	for name, happens := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"replaced": func(path string) error {
+			other := path + ".other"
+			if err := os.WriteFile(other, nil, 0o600); err != nil {
+				return err
+			}
+			return os.Rename(other, path)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := openTest(t, fresh(t))
+			applyTest(t, s, "a")
+			if err := happens(s.cfg.path); err != nil {
+				t.Fatal(err)
+			}
+			if err := insertTest(s, "p", 1); duly.CodeOf(err) != duly.CodeUnavailable || !strings.Contains(err.Error(), name) {
+				t.Errorf("writing is answered %v", err)
+			}
+			if _, err := s.Horizon(context.Background()); duly.CodeOf(err) != duly.CodeUnavailable {
+				t.Errorf("reading is answered %v", err)
+			}
+		})
+	}
+}

@@ -25,6 +25,7 @@ func init() {
 type Store struct {
 	cfg      config
 	readOnly bool
+	file     openedFile
 	readers  readers
 	writer   *writer
 	watchers watchers
@@ -64,11 +65,14 @@ func (s *Store) open(ctx context.Context, opt store.Options) error {
 			return err
 		}
 	}
+	if err := s.file.note(s.cfg.path); err != nil {
+		return err
+	}
 	reading, err := sqlite.NewConnector(s.cfg.dsn(mode, true))
 	if err != nil {
 		return err
 	}
-	s.readers.init(reading)
+	s.readers.init(reading, &s.file)
 	if err := s.readers.with(ctx, s.checkVersion); err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ const maxReaders = 4
 // wait for nobody.
 type readers struct {
 	connector driver.Connector
+	file      *openedFile
 	free      chan struct{} // one token for each connection that may be in use
 
 	mu     sync.Mutex
@@ -25,8 +26,8 @@ type readers struct {
 
 var errClosed = &duly.Error{Code: duly.CodeUnavailable, Message: "the store is closed"}
 
-func (p *readers) init(c driver.Connector) {
-	p.connector = c
+func (p *readers) init(c driver.Connector, file *openedFile) {
+	p.connector, p.file = c, file
 	p.free = make(chan struct{}, maxReaders)
 	for range maxReaders {
 		p.free <- struct{}{}
@@ -41,6 +42,9 @@ func (p *readers) with(ctx context.Context, fn func(*conn) error) error {
 	case <-p.free:
 	}
 	defer func() { p.free <- struct{}{} }()
+	if err := p.file.check(); err != nil {
+		return err
+	}
 	c, err := p.take(ctx)
 	if err != nil {
 		return err

@@ -206,6 +206,9 @@ func answer(calls []*call, err error) {
 
 // begin opens a transaction, waiting for other processes up to the timeout.
 func (w *writer) begin() error {
+	if err := w.store.file.check(); err != nil {
+		return err
+	}
 	deadline := time.Now().Add(w.store.cfg.busy)
 	for {
 		err := w.tryBegin()
