@@ -10,9 +10,9 @@ import (
 
 // Batch is [Once] for many effects in one transaction, at the price of a few
 // statements for all of them: each item has a business key of its own, and fn is
-// called once, with the items whose effect has not happened yet, in their order.
-// It returns one result for each of them, in that order. Where nothing is
-// missing fn is not called.
+// called with the items whose effect has not happened yet, in their order. It
+// returns one result for each of them, in that order. Where nothing is missing
+// fn is not called.
 //
 // results and reused are in the order of items: reused[i] says that item i's
 // effect had happened before. fn's error takes back the whole batch, to a
@@ -135,50 +135,58 @@ func (o outcome[T]) record(w *work, b batch) {
 	}
 }
 
+// performBatch takes the keys of a batch, lets fn have what is missing, and
+// finds the rest.
 func performBatch[T, I any](ctx context.Context, tx Tx, w *work, b batch, items []I, fn func(ctx context.Context, missing []I) ([]T, error)) (outcome[T], error) {
-	var nothing T
-	_, plain := any(nothing).(struct{}) // no results to store
-	existing, err := insertMany(ctx, tx, w, b, plain)
+	var none outcome[T]
+	existing, err := insertMany(ctx, tx, w, b)
 	if err != nil {
-		return outcome[T]{}, err
+		return none, err
 	}
 	o := outcome[T]{results: make([]T, len(items)), stored: make([]json.RawMessage, len(items)), reused: make([]bool, len(items))}
-	var missing []I
-	var at []int // where they stand in items
-	for i, e := range b {
-		r, ok := existing[string(e.id)]
-		switch {
-		case !ok:
-			missing, at = append(missing, items[i]), append(at, i)
-			continue
-		case r.state != Done:
-			return outcome[T]{}, r.open(e)
-		}
-		if o.results[i], err = decode[T](e, r.result); err != nil {
-			return outcome[T]{}, err
-		}
-		o.stored[i], o.reused[i] = r.result, !w.made(r.claim)
+	fresh, err := o.reuse(w, b, existing)
+	if err != nil || len(fresh) == 0 {
+		return o, err
 	}
-	if len(missing) == 0 {
-		return o, nil
+	missing := make([]I, len(fresh))
+	for j, i := range fresh {
+		missing[j] = items[i]
 	}
 	made, err := fn(ctx, missing)
 	if err != nil {
-		return outcome[T]{}, err
+		return none, err
 	}
 	if len(made) != len(missing) {
-		return outcome[T]{}, duly.Invalid("results", "are %d for %d items: fn returns one for each, in their order", len(made), len(missing))
+		return none, duly.Invalid("results", "are %d for %d items: fn returns one for each, in their order", len(made), len(missing))
 	}
-	done := make([]effect, len(at))
-	stored := make([]json.RawMessage, len(at))
-	for j, i := range at {
-		if stored[j], err = encode(b[i], made[j]); err != nil {
-			return outcome[T]{}, err
+	raws := make([]json.RawMessage, len(items)) // of those that exist, elsewhere
+	for j, i := range fresh {
+		if raws[i], err = encode(b[i], made[j]); err == nil && j == 0 { // they are all of one type
+			err = legible[T](b[i], raws[i])
 		}
-		o.results[i], o.stored[i], done[j] = made[j], stored[j], b[i]
+		if err != nil {
+			return none, err
+		}
+		o.results[i], o.stored[i] = made[j], raws[i]
 	}
-	if plain {
-		return o, nil
+	return o, completeMany(ctx, tx, w, b, fresh, raws)
+}
+
+// reuse keeps what exists, and answers where in the batch something is missing.
+func (o outcome[T]) reuse(w *work, b batch, existing map[string]*row) (missing []int, err error) {
+	for i, e := range b {
+		r, ok := existing[e.column]
+		switch {
+		case !ok:
+			missing = append(missing, i)
+			continue
+		case r.state != Done:
+			return nil, r.open(e)
+		}
+		if o.results[i], err = decode[T](e, r.result); err != nil {
+			return nil, err
+		}
+		o.stored[i], o.reused[i] = r.result, !w.made(r.claim)
 	}
-	return o, completeMany(ctx, tx, w, done, stored)
+	return missing, nil
 }

@@ -1,7 +1,6 @@
 package effect
 
 import (
-	"bytes"
 	"context"
 	"time"
 
@@ -66,8 +65,8 @@ func (x *external[T, X]) tryClaim(ctx context.Context, tx Tx) (claim, error) {
 		return claim{}, err
 	}
 	until := time.Now().Add(x.call.Timeout) // before the database counts the same time
-	mine, r, err := insert(ctx, tx, x.w, x.e, intent{claimFor: x.call.Timeout.Microseconds(), calls: 1, idempotencyKey: x.key})
-	if err != nil || mine {
+	mine, r, err := insert(ctx, tx, x.w, x.e, &intent{claimFor: x.call.Timeout, idempotencyKey: x.key})
+	if err != nil || mine || r.claim == x.w.claim && r.state == Started { // the latter: the answer to the first commit was lost
 		return claim{step: stepCall, until: until}, err
 	}
 	// What insert read was not held; nothing may change until we have decided.
@@ -84,7 +83,7 @@ func (x *external[T, X]) tryClaim(ctx context.Context, tx Tx) (claim, error) {
 	case r.state == Done:
 		c.step = stepReuse
 		return c, nil
-	case r.claimUntil > r.now && !bytes.Equal(r.claim, x.w.claim):
+	case r.claimUntil > r.now:
 		c.step = stepWait
 		return c, nil
 	case r.calls == 0: // a person has said that nothing happened
@@ -98,7 +97,7 @@ func (x *external[T, X]) tryClaim(ctx context.Context, tx Tx) (claim, error) {
 		return c, x.take(ctx, tx, r.calls+1)
 	}
 	c.step = stepUncertain
-	_, err = tx.Exec(ctx, `UPDATE duly_effects SET state = 'uncertain', claim_until = 0 WHERE id = ?`, x.e.id)
+	_, err = tx.Exec(ctx, `UPDATE duly_effects SET state = 'uncertain', claim_until = 0 WHERE business_key = ?`, x.e.column)
 	return c, x.explain(ctx, tx, err)
 }
 
@@ -114,7 +113,7 @@ func (x *external[T, X]) claimAsked(ctx context.Context) (claim, error) {
 		if err != nil {
 			return err
 		}
-		if !ok || !bytes.Equal(r.claim, x.w.claim) {
+		if !ok || r.claim != x.w.claim {
 			return duly.Errorf(duly.CodeStaleToken, "%s: another attempt has taken over while this one was asking: %w", x.e.name(), ErrStale)
 		}
 		return x.take(ctx, s, 1)
@@ -124,25 +123,24 @@ func (x *external[T, X]) claimAsked(ctx context.Context) (claim, error) {
 
 // take makes the row this call's: it is the one that calls.
 func (x *external[T, X]) take(ctx context.Context, tx Tx, calls int) error {
-	g := x.w.grant
 	_, err := tx.Exec(ctx, `UPDATE duly_effects SET state = 'started', calls = ?, claim = ?, claim_until = `+tx.Dialect().Now()+` + ?,
-		occurrence = ?, attempt = ?, token = ?, resource = ? WHERE id = ?`,
-		calls, x.w.claim, x.call.Timeout.Microseconds(), sqldb.Printable(g.Occurrence), g.Attempt, g.Token, sqldb.Printable(g.Resource), x.e.id)
+		occurrence = ?, attempt = ?, token = ?, resource = ? WHERE business_key = ?`,
+		calls, x.w.claim, x.call.Timeout.Microseconds(), x.w.occurrence, x.w.grant.Attempt, x.w.grant.Token, x.w.resource, x.e.column)
 	return x.explain(ctx, tx, err)
 }
 
 // holdRow keeps others from calling while the provider is asked. Whoever called
 // before stays the one that may have made the effect.
 func (x *external[T, X]) holdRow(ctx context.Context, tx Tx) error {
-	_, err := tx.Exec(ctx, `UPDATE duly_effects SET state = 'started', claim = ?, claim_until = `+tx.Dialect().Now()+` + ? WHERE id = ?`,
-		x.w.claim, x.call.Timeout.Microseconds(), x.e.id)
+	_, err := tx.Exec(ctx, `UPDATE duly_effects SET state = 'started', claim = ?, claim_until = `+tx.Dialect().Now()+` + ? WHERE business_key = ?`,
+		x.w.claim, x.call.Timeout.Microseconds(), x.e.column)
 	return x.explain(ctx, tx, err)
 }
 
 // release lets others find out what happened.
 func (x *external[T, X]) release(ctx context.Context) error {
 	return x.afterwards(ctx, func(ctx context.Context, tx Tx) error {
-		_, err := tx.Exec(ctx, `UPDATE duly_effects SET claim_until = 0 WHERE id = ? AND claim = ? AND state <> 'done'`, x.e.id, x.w.claim)
+		_, err := tx.Exec(ctx, `UPDATE duly_effects SET claim_until = 0 WHERE business_key = ? AND claim = ? AND state <> 'done'`, x.e.column, x.w.claim)
 		return x.explain(ctx, tx, err)
 	})
 }
@@ -151,9 +149,9 @@ func (x *external[T, X]) release(ctx context.Context) error {
 // other call.
 func (x *external[T, X]) takeBack(ctx context.Context) error {
 	return x.afterwards(ctx, func(ctx context.Context, tx Tx) error {
-		_, err := tx.Exec(ctx, `DELETE FROM duly_effects WHERE id = ? AND claim = ? AND state <> 'done' AND calls <= 1`, x.e.id, x.w.claim)
+		_, err := tx.Exec(ctx, `DELETE FROM duly_effects WHERE business_key = ? AND claim = ? AND state <> 'done' AND calls <= 1`, x.e.column, x.w.claim)
 		if err == nil {
-			_, err = tx.Exec(ctx, `UPDATE duly_effects SET claim_until = 0, calls = calls - 1 WHERE id = ? AND claim = ? AND state <> 'done' AND claim_until > 0`, x.e.id, x.w.claim)
+			_, err = tx.Exec(ctx, `UPDATE duly_effects SET claim_until = 0, calls = calls - 1 WHERE business_key = ? AND claim = ? AND state <> 'done' AND claim_until > 0`, x.e.column, x.w.claim)
 		}
 		return x.explain(ctx, tx, err)
 	})
@@ -164,7 +162,7 @@ func (x *external[T, X]) takeBack(ctx context.Context) error {
 func (x *external[T, X]) uncertain(ctx context.Context, cause error) error {
 	var r row
 	err := x.afterwards(ctx, func(ctx context.Context, tx Tx) error {
-		_, err := tx.Exec(ctx, `UPDATE duly_effects SET state = 'uncertain', claim_until = 0 WHERE id = ? AND claim = ? AND state <> 'done'`, x.e.id, x.w.claim)
+		_, err := tx.Exec(ctx, `UPDATE duly_effects SET state = 'uncertain', claim_until = 0 WHERE business_key = ? AND claim = ? AND state <> 'done'`, x.e.column, x.w.claim)
 		if err != nil {
 			return x.explain(ctx, tx, err)
 		}

@@ -2,10 +2,7 @@ package effect
 
 import (
 	"context"
-	"database/sql"
-	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -31,6 +28,8 @@ type Entry struct {
 	// is until when one of them may be under way.
 	Calls      int       `json:"calls,omitempty"`
 	ClaimUntil time.Time `json:"claim_until,omitzero"`
+	// CreatedAt is when it happened or, for an external effect, was intended;
+	// FinishedAt is when an external one's result was recorded.
 	CreatedAt  time.Time `json:"created_at"`
 	FinishedAt time.Time `json:"finished_at,omitzero"`
 	// ResolvedBy is the person who decided what had happened.
@@ -38,22 +37,20 @@ type Entry struct {
 	ResolvedAt time.Time `json:"resolved_at,omitzero"`
 }
 
-const entryColumns = `id, business_key, state, result, occurrence, attempt, token, resource, idempotency_key, calls, claim_until, created_at, finished_at, resolved_by, resolved_at`
-
 // Get finds an effect by its business key. Errors: not_found.
 func Get[X any](ctx context.Context, db DB[X], key string) (Entry, error) {
 	e, err := newEffect(key)
 	if err != nil {
 		return Entry{}, err
 	}
-	all, _, err := query(ctx, db, `WHERE id = ?`, e.id)
+	all, err := query(ctx, db, `FROM duly_effects WHERE business_key = ?`, e.column)
 	if err == nil && len(all) == 0 {
 		err = duly.Errorf(duly.CodeNotFound, "%s is not in the ledger", e.name())
 	}
 	if err != nil {
 		return Entry{}, err
 	}
-	return all[0], nil
+	return all[0].entry()
 }
 
 // Filter selects effects. What is empty selects all.
@@ -65,8 +62,9 @@ type Filter struct {
 	Cursor     string // from the List before
 }
 
-// List answers effects, the newest first, and the cursor of the next page, empty
-// where there is none.
+// List answers effects in the order of their keys, and the cursor of the next
+// page, empty where there is none. Prefix is looked up; the others are compared
+// with each row.
 func List[X any](ctx context.Context, db DB[X], f Filter) ([]Entry, string, error) {
 	switch {
 	case f.Limit == 0:
@@ -80,96 +78,82 @@ func List[X any](ctx context.Context, db DB[X], f Filter) ([]Entry, string, erro
 		where, args = append(where, condition), append(args, values...)
 	}
 	if f.Prefix != "" {
-		prefix := sqldb.Printable(f.Prefix)
-		add("substr(business_key, 1, ?) = ?", len(prefix), prefix)
+		first, end := sqldb.KeyRange(f.Prefix)
+		prefix := sqldb.PrintablePrefix(f.Prefix)
+		same, _ := sqldb.KeyColumns(f.Prefix)
+		const key = "coalesce(whole_key, business_key)"
+		add("(business_key >= ? AND business_key < ? AND length("+key+") >= ? AND substr("+key+", 1, ?) = ? OR business_key = ?)",
+			first, end, len(prefix), len(prefix), prefix, same)
 	}
 	if f.Occurrence != "" {
-		add("occurrence = ?", sqldb.Printable(f.Occurrence))
+		occurrence := sqldb.Printable(f.Occurrence)
+		add("(occurrence = ? OR item IS NOT NULL AND claim IN (SELECT claim FROM duly_batches WHERE occurrence = ?))", occurrence, occurrence)
 	}
 	if f.State != "" {
 		add("state = ?", string(f.State))
 	}
 	if f.Cursor != "" {
-		at, id, err := parseCursor(f.Cursor)
-		if err != nil {
+		add("business_key > ?", f.Cursor)
+	}
+	from := "FROM duly_effects"
+	if len(where) > 0 {
+		from += " WHERE " + strings.Join(where, " AND ")
+	}
+	rows, err := query(ctx, db, from+" ORDER BY business_key LIMIT "+strconv.Itoa(f.Limit+1), args...)
+	if err != nil {
+		return nil, "", err
+	}
+	cursor := ""
+	if len(rows) > f.Limit {
+		rows = rows[:f.Limit]
+		cursor = rows[f.Limit-1].column
+	}
+	all := make([]Entry, len(rows))
+	for i, r := range rows {
+		if all[i], err = r.entry(); err != nil {
 			return nil, "", err
 		}
-		add("(created_at < ? OR created_at = ? AND id < ?)", at, at, id)
 	}
-	suffix := "ORDER BY created_at DESC, id DESC LIMIT " + strconv.Itoa(f.Limit+1)
-	if len(where) > 0 {
-		suffix = "WHERE " + strings.Join(where, " AND ") + " " + suffix
-	}
-	all, ids, err := query(ctx, db, suffix, args...)
-	if err != nil || len(all) <= f.Limit {
-		return all, "", err
-	}
-	last := f.Limit - 1
-	return all[:f.Limit], fmt.Sprintf("%d.%x", all[last].CreatedAt.UnixMicro(), ids[last]), nil
+	return all, cursor, nil
 }
 
-func parseCursor(cursor string) (at int64, id []byte, err error) {
-	left, right, _ := strings.Cut(cursor, ".")
-	at, err = strconv.ParseInt(left, 10, 64)
-	if err == nil {
-		id, err = hex.DecodeString(right)
-	}
-	if err != nil {
-		return 0, nil, duly.Invalid("cursor", "is not one of List's")
-	}
-	return at, id, nil
-}
-
-func query[X any](ctx context.Context, db DB[X], suffix string, args ...any) ([]Entry, [][]byte, error) {
+func query[X any](ctx context.Context, db DB[X], from string, args ...any) ([]*row, error) {
 	if db == nil {
-		return nil, nil, duly.Invalid("db", "is missing")
+		return nil, duly.Invalid("db", "is missing")
 	}
-	var all []Entry
-	var ids [][]byte
-	err := sqldb.InTx(ctx, db, func(tx sqldb.Session[X]) error {
-		all, ids = nil, nil
-		err := tx.Query(ctx, "SELECT "+entryColumns+" FROM duly_effects "+suffix, args, func(r sqldb.Row) error {
-			entry, id, err := scanEntry(r)
-			all, ids = append(all, entry), append(ids, id)
-			return err
-		})
-		if err != nil {
+	var all []*row
+	err := sqldb.InTx(ctx, db, func(tx sqldb.Session[X]) (err error) {
+		if all, err = readRows(ctx, tx, from, args...); err != nil {
 			return sqldb.Explain(ctx, tx, "read the ledger", err)
 		}
 		return nil
 	})
-	return all, ids, err
+	return all, err
 }
 
-func scanEntry(r sqldb.Row) (Entry, []byte, error) {
-	var e Entry
-	var id []byte
-	var key, state, occurrence, resource string
-	var result, idempotencyKey, resolvedBy sql.NullString
-	var claimUntil, createdAt int64
-	var finishedAt, resolvedAt sql.NullInt64
-	err := r.Scan(&id, &key, &state, &result, &occurrence, &e.Attempt, &e.Token, &resource, &idempotencyKey, &e.Calls,
-		&claimUntil, &createdAt, &finishedAt, &resolvedBy, &resolvedAt)
-	if err != nil {
-		return e, nil, err
+// entry is the row as others see it.
+func (r *row) entry() (Entry, error) {
+	e := Entry{
+		State: r.state, Result: r.result, Attempt: r.attempt, Token: r.token, IdempotencyKey: r.idempotencyKey, Calls: r.calls,
+		CreatedAt: micros(r.createdAt), FinishedAt: micros(r.finishedAt), ResolvedAt: micros(r.resolvedAt),
+	}
+	if r.state == Started {
+		e.ClaimUntil = micros(r.claimUntil)
+	}
+	key := r.column
+	if r.whole.Valid {
+		key = r.whole.String
 	}
 	for _, name := range []struct {
 		to   *string
 		from string
-	}{{&e.Key, key}, {&e.Occurrence, occurrence}, {&e.Resource, resource}, {&e.ResolvedBy, resolvedBy.String}} {
+	}{{&e.Key, key}, {&e.Occurrence, r.occurrence}, {&e.Resource, r.resource}, {&e.ResolvedBy, r.resolvedBy}} {
+		var err error
 		if *name.to, err = sqldb.ParsePrintable(name.from); err != nil {
-			return e, nil, duly.Errorf(duly.CodeInternal, "the ledger holds a name that was not written by Duly: %q: %w", name.from, err)
+			return e, duly.Errorf(duly.CodeInternal, "the ledger holds a name that was not written by Duly: %q: %w", name.from, err)
 		}
 	}
-	e.State, e.IdempotencyKey = State(state), idempotencyKey.String
-	if result.Valid {
-		e.Result = json.RawMessage(result.String)
-	}
-	e.CreatedAt, e.FinishedAt, e.ResolvedAt = micros(createdAt), micros(finishedAt.Int64), micros(resolvedAt.Int64)
-	if e.State == Started {
-		e.ClaimUntil = micros(claimUntil)
-	}
-	return e, id, nil
+	return e, nil
 }
 
 // micros is a time of the ledger; 0 is none.

@@ -49,25 +49,28 @@ type txn struct {
 // rig is an application with its database, whichever way it speaks to it.
 type rig struct {
 	sqltest.Database
-	name     string
-	dialect  effect.Dialect
-	sql      *sql.DB
-	begin    func(ctx context.Context) (*txn, error)
-	migrate  func(ctx context.Context) error
-	do       func(ctx context.Context, key string, fn func(context.Context, *txn) (Invoice, error)) (Invoice, bool, error)
-	external func(ctx context.Context, key string, call effect.Call[Invoice]) (Invoice, bool, error)
-	resolve  func(ctx context.Context, key string, r effect.Resolution) error
-	get      func(ctx context.Context, key string) (effect.Entry, error)
-	list     func(ctx context.Context, f effect.Filter) ([]effect.Entry, string, error)
-	doBatch  func(ctx context.Context, customers []int, every int, period string, fn func(context.Context, *txn, []int) ([]Invoice, error)) ([]Invoice, []bool, error)
+	name         string
+	dialect      effect.Dialect
+	sql          *sql.DB
+	begin        func(ctx context.Context) (*txn, error)
+	migrate      func(ctx context.Context) error
+	do           func(ctx context.Context, key string, fn func(context.Context, *txn) (Invoice, error)) (Invoice, bool, error)
+	external     func(ctx context.Context, key string, call effect.Call[Invoice]) (Invoice, bool, error)
+	resolve      func(ctx context.Context, key string, r effect.Resolution) error
+	get          func(ctx context.Context, key string) (effect.Entry, error)
+	list         func(ctx context.Context, f effect.Filter) ([]effect.Entry, string, error)
+	doBatch      func(ctx context.Context, customers []int, every int, key func(int) string, fn func(context.Context, *txn, []int) ([]Invoice, error)) ([]Invoice, []bool, error)
+	doPlainBatch func(ctx context.Context, customers []int, every int, key func(int) string, fn func(context.Context, *txn, []int) error) ([]struct{}, []bool, error)
 }
 
 // each runs a test on every database, and on PostgreSQL through pgx too.
 func each(t *testing.T, test func(t *testing.T, r *rig)) {
 	servers.Each(t, func(t *testing.T, d sqltest.Database) {
+		t.Parallel()
 		test(t, prepared(t, openSQL(t, d)))
 	})
 	t.Run("pgx", func(t *testing.T) {
+		t.Parallel()
 		test(t, prepared(t, openPGX(t, servers.Postgres(t))))
 	})
 }
@@ -169,9 +172,13 @@ func newRig[X any](d sqltest.Database, db *sql.DB, handle effect.DB[X], wrap fun
 		list: func(ctx context.Context, f effect.Filter) ([]effect.Entry, string, error) {
 			return effect.List(ctx, handle, f)
 		},
-		doBatch: func(ctx context.Context, customers []int, every int, period string, fn func(context.Context, *txn, []int) ([]Invoice, error)) ([]Invoice, []bool, error) {
-			return effect.DoBatch(ctx, handle, every, customers, invoiceKey(period),
-				func(ctx context.Context, tx X, missing []int) ([]Invoice, error) { return fn(ctx, wrap(tx), missing) })
+		doBatch: func(ctx context.Context, customers []int, every int, key func(int) string, fn func(context.Context, *txn, []int) ([]Invoice, error)) ([]Invoice, []bool, error) {
+			return effect.DoBatch(ctx, handle, every, customers, key, func(ctx context.Context, tx X, missing []int) ([]Invoice, error) { return fn(ctx, wrap(tx), missing) })
+		},
+		doPlainBatch: func(ctx context.Context, customers []int, every int, key func(int) string, fn func(context.Context, *txn, []int) error) ([]struct{}, []bool, error) {
+			return effect.DoBatch(ctx, handle, every, customers, key, func(ctx context.Context, tx X, missing []int) ([]struct{}, error) {
+				return make([]struct{}, len(missing)), fn(ctx, wrap(tx), missing)
+			})
 		},
 	}
 }

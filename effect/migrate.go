@@ -30,12 +30,15 @@ func Migrate[X any](ctx context.Context, db DB[X]) error {
 	return duly.Errorf(duly.CodeOf(err), "the effect ledger's tables cannot be created: %w", err)
 }
 
-// migrated is nil where both tables are there with all their columns.
+// migrated is nil where the tables are there with all their columns.
 func migrated[X any](ctx context.Context, db DB[X]) error {
 	return sqldb.InTx(ctx, db, func(tx sqldb.Session[X]) error {
+		if _, err := readRows(ctx, tx, "FROM duly_effects WHERE 1 = 0"); err != nil {
+			return err
+		}
 		for _, probe := range []string{
-			"SELECT " + entryColumns + " FROM duly_effects WHERE 1 = 0",
-			"SELECT id, resource, token, raised_at FROM duly_fences WHERE 1 = 0",
+			"SELECT claim, part, results, occurrence, attempt, token, resource, created_at FROM duly_batches WHERE 1 = 0",
+			"SELECT resource, token, raised_at FROM duly_fences WHERE 1 = 0",
 		} {
 			if err := tx.Query(ctx, probe, nil, func(sqldb.Row) error { return nil }); err != nil {
 				return err

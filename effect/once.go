@@ -113,7 +113,7 @@ func prepare(ctx context.Context, key string) (*work, effect, error) {
 
 // perform takes the key and calls fn, or finds what became of it before.
 func perform[T any](ctx context.Context, tx Tx, w *work, e effect, fn func(ctx context.Context) (T, error)) (result T, raw json.RawMessage, reused bool, err error) {
-	mine, existing, err := insert(ctx, tx, w, e, intent{})
+	mine, existing, err := insert(ctx, tx, w, e, nil)
 	if err != nil {
 		return result, nil, false, err
 	}
@@ -128,6 +128,9 @@ func perform[T any](ctx context.Context, tx Tx, w *work, e effect, fn func(ctx c
 		return result, nil, false, err
 	}
 	if raw, err = encode(e, result); err != nil {
+		return result, nil, false, err
+	}
+	if err = legible[T](e, raw); err != nil {
 		return result, nil, false, err
 	}
 	kept, err := complete(ctx, tx, w, e, raw)

@@ -59,8 +59,8 @@ func TestASecondAttemptFindsTheFirstOnesResult(t *testing.T) {
 		if e.State != effect.Done || e.Occurrence != "invoices@2027-01" || e.Attempt != 1 || e.Token != 1 || e.Resource != "schedule/invoices" {
 			t.Errorf("the ledger names %+v, want attempt 1 of invoices@2027-01", e)
 		}
-		if age := time.Since(e.CreatedAt); age < -time.Minute || age > time.Minute || e.FinishedAt.Before(e.CreatedAt.Add(-time.Second)) {
-			t.Errorf("created %v ago, at %v and finished at %v", age, e.CreatedAt, e.FinishedAt)
+		if age := time.Since(e.CreatedAt); age < -time.Minute || age > time.Minute {
+			t.Errorf("created %v ago, at %v", age, e.CreatedAt)
 		}
 	})
 }

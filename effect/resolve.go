@@ -57,11 +57,11 @@ func Resolve[X any](ctx context.Context, db DB[X], key string, r Resolution) err
 		now := tx.Dialect().Now()
 		if r.Redo {
 			// What the provider may remember of earlier calls counts no more.
-			_, err = tx.Exec(ctx, `UPDATE duly_effects SET state = 'started', calls = 0, created_at = `+now+`, resolved_by = ?, resolved_at = `+now+` WHERE id = ?`,
-				sqldb.Printable(r.By), e.id)
+			_, err = tx.Exec(ctx, `UPDATE duly_effects SET state = 'started', calls = 0, created_at = `+now+`, resolved_by = ?, resolved_at = `+now+` WHERE business_key = ?`,
+				sqldb.Printable(r.By), e.column)
 		} else {
-			_, err = tx.Exec(ctx, `UPDATE duly_effects SET state = 'done', result = ?, finished_at = `+now+`, resolved_by = ?, resolved_at = `+now+` WHERE id = ?`,
-				nullable(r.Result), sqldb.Printable(r.By), e.id)
+			_, err = tx.Exec(ctx, `UPDATE duly_effects SET state = 'done', result = ?, finished_at = `+now+`, resolved_by = ?, resolved_at = `+now+` WHERE business_key = ?`,
+				nullable(r.Result), sqldb.Printable(r.By), e.column)
 		}
 		if err != nil {
 			return sqldb.Explain(ctx, tx, e.name(), err)

@@ -4,15 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/duly-dev/duly"
 )
 
-// encode writes a result as JSON that every database stores unchanged, and
-// makes sure that a later attempt will be able to read it: better no effect now
-// than one that no retry can report. A struct{} has nothing to store.
+// encode writes a result as JSON that every database stores unchanged. A
+// struct{} has nothing to store.
 func encode[T any](e effect, v T) (json.RawMessage, error) {
 	if _, nothing := any(v).(struct{}); nothing {
 		return nil, nil
@@ -24,10 +24,19 @@ func encode[T any](e effect, v T) (json.RawMessage, error) {
 	if err != nil {
 		return nil, duly.Errorf(duly.CodeInvalid, "%s: its result cannot be stored as JSON: %w", e.name(), err)
 	}
-	if err := json.Unmarshal(data, new(T)); err != nil {
-		return nil, duly.Errorf(duly.CodeInvalid, "%s: its result can be written as JSON but not read back, so a retry could not return it: %w", e.name(), err)
-	}
 	return ascii(data), nil
+}
+
+// legible makes sure that a later attempt will be able to read a result: better
+// no effect now than one that no retry can report.
+func legible[T any](e effect, result json.RawMessage) error {
+	if result == nil {
+		return nil
+	}
+	if err := json.Unmarshal(result, new(T)); err != nil {
+		return duly.Errorf(duly.CodeInvalid, "%s: its result can be written as JSON but not read back, so a retry could not return it: %w", e.name(), err)
+	}
+	return nil
 }
 
 // decode reads what an earlier attempt stored.
@@ -45,6 +54,9 @@ func decode[T any](e effect, stored json.RawMessage) (T, error) {
 // ascii escapes all that is not ASCII, which in JSON stands in strings only, so
 // that no character set of a database or a connection can change it.
 func ascii(data []byte) []byte {
+	if !slices.ContainsFunc(data, func(b byte) bool { return b >= utf8.RuneSelf }) {
+		return data
+	}
 	out := make([]byte, 0, len(data))
 	for len(data) > 0 {
 		if data[0] < utf8.RuneSelf {

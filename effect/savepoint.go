@@ -2,6 +2,7 @@ package effect
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 
@@ -13,7 +14,8 @@ import (
 // fails or panics. The name is made of the key's, since in MySQL a second
 // savepoint of the same name would replace that of an effect around this one.
 func savepoint(ctx context.Context, tx Tx, e effect, fn func() error) error {
-	name := "duly_" + hex.EncodeToString(e.id[:12])
+	sum := sha256.Sum256([]byte(e.key))
+	name := "duly_" + hex.EncodeToString(sum[:12])
 	if _, err := tx.Exec(ctx, "SAVEPOINT "+name); err != nil {
 		return sqldb.Explain(ctx, tx, e.name(), err)
 	}

@@ -1,10 +1,10 @@
 package effect
 
 import (
-	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
+	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/duly-dev/duly"
@@ -30,27 +30,27 @@ func Unowned(ctx context.Context) context.Context {
 
 // work is who works, in one call of this package.
 type work struct {
-	grant duly.Grant
-	owned bool
+	grant                duly.Grant
+	owned                bool
+	occurrence, resource string // the grant's, as the ledger writes them
 	// claim names this try in the rows that it makes, and earlier the tries
 	// before it: where the answer to a commit was lost, one of those has made
 	// what this one finds.
-	claim   []byte
-	earlier [][]byte
+	claim   int64
+	earlier []int64
 }
 
 // again begins another try.
 func (w *work) again() {
-	if w.claim != nil {
+	if w.claim != 0 {
 		w.earlier = append(w.earlier, w.claim)
 	}
-	w.claim = make([]byte, 16)
-	rand.Read(w.claim) // never fails
+	w.claim = 1 + rand.Int64N(math.MaxInt64)
 }
 
 // made reports whether this call has made a row, in whichever try.
-func (w *work) made(claim []byte) bool {
-	return bytes.Equal(claim, w.claim) || slices.ContainsFunc(w.earlier, func(c []byte) bool { return bytes.Equal(c, claim) })
+func (w *work) made(claim int64) bool {
+	return claim == w.claim || slices.Contains(w.earlier, claim)
 }
 
 // begin finds out who works. Whoever has neither a grant nor said that it needs
@@ -62,10 +62,11 @@ func begin(ctx context.Context) (*work, error) {
 	if unowned, _ := ctx.Value(unownedKey{}).(bool); !w.owned && !unowned {
 		return nil, duly.Invalid("ctx", "carries no grant, so nothing fences this effect: pass the handler's context on, or effect.Unowned(ctx) where no lease owns this code")
 	}
-	if n := len(sqldb.Printable(grant.Occurrence)); n > maxColumn {
+	w.occurrence, w.resource = sqldb.Printable(grant.Occurrence), sqldb.Printable(grant.Resource)
+	if n := len(w.occurrence); n > maxColumn {
 		return nil, duly.Invalid("grant.occurrence", "is %d bytes long; at most %d are allowed", n, maxColumn)
 	}
-	if n := len(sqldb.Printable(grant.Resource)); n > maxColumn {
+	if n := len(w.resource); n > maxColumn {
 		return nil, duly.Invalid("grant.resource", "is %d bytes long; at most %d are allowed", n, maxColumn)
 	}
 	return w, nil
@@ -90,8 +91,9 @@ func (w *work) record(key string, reused bool, result json.RawMessage) {
 
 // effect is one business key.
 type effect struct {
-	key string
-	id  []byte
+	key    string
+	column string // what it is found by in the ledger
+	whole  any    // the whole of it where column is not; nil otherwise
 }
 
 func newEffect(key string) (effect, error) {
@@ -101,7 +103,9 @@ func newEffect(key string) (effect, error) {
 	case len(key) > maxKey:
 		return effect{}, duly.Invalid("key", "is %d bytes long; at most %d are allowed", len(key), maxKey)
 	}
-	return effect{key: key, id: sqldb.Digest(key)}, nil
+	e := effect{key: key}
+	e.column, e.whole = sqldb.KeyColumns(key)
+	return e, nil
 }
 
 // name is the key in messages: readable and short.

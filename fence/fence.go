@@ -48,7 +48,8 @@ func Check(ctx context.Context, tx Tx, resource string, token int64) error {
 	if tx == nil {
 		return duly.Invalid("tx", "is missing")
 	}
-	seen, err := raise(ctx, tx, resource, token)
+	key, _ := sqldb.KeyColumns(resource)
+	seen, err := raise(ctx, tx, key, token)
 	if err != nil {
 		return sqldb.Explain(ctx, tx, "fence "+sqldb.Printable(resource), err)
 	}
@@ -70,42 +71,40 @@ func raise(ctx context.Context, tx Tx, resource string, token int64) (int64, err
 // statement. It must not hold the row of a token that has yet to be raised:
 // two that did would wait for each other.
 func raisePostgres(ctx context.Context, tx Tx, resource string, token int64) (int64, error) {
-	id := sqldb.Digest(resource)
-	seen, err := one(ctx, tx, `SELECT token FROM duly_fences WHERE id = ? AND token >= ? FOR SHARE`, id, token)
+	seen, err := one(ctx, tx, `SELECT token FROM duly_fences WHERE resource = ? AND token >= ? FOR SHARE`, resource, token)
 	if err != nil || seen >= token {
 		return seen, err
 	}
-	return one(ctx, tx, `INSERT INTO duly_fences (id, resource, token, raised_at) VALUES (?, ?, ?, `+tx.Dialect().Now()+`)
-		ON CONFLICT (id) DO UPDATE SET token = GREATEST(duly_fences.token, EXCLUDED.token), raised_at = EXCLUDED.raised_at
-		RETURNING token`, id, sqldb.Printable(resource), token)
+	return one(ctx, tx, `INSERT INTO duly_fences (resource, token, raised_at) VALUES (?, ?, `+tx.Dialect().Now()+`)
+		ON CONFLICT (resource) DO UPDATE SET token = GREATEST(duly_fences.token, EXCLUDED.token), raised_at = EXCLUDED.raised_at
+		RETURNING token`, resource, token)
 }
 
 // MySQL holds every row that a locking read visits, so it is first asked
 // without. What it then answers may be old, and only decides what to do next.
 func raiseMySQL(ctx context.Context, tx Tx, resource string, token int64) (int64, error) {
-	id := sqldb.Digest(resource)
-	seen, err := one(ctx, tx, `SELECT token FROM duly_fences WHERE id = ?`, id)
+	seen, err := one(ctx, tx, `SELECT token FROM duly_fences WHERE resource = ?`, resource)
 	if err != nil {
 		return 0, err
 	}
 	if seen < token {
-		_, err := tx.Exec(ctx, `INSERT INTO duly_fences (id, resource, token, raised_at) VALUES (?, ?, ?, `+tx.Dialect().Now()+`)
-			ON DUPLICATE KEY UPDATE token = GREATEST(token, VALUES(token)), raised_at = VALUES(raised_at)`, id, sqldb.Printable(resource), token)
+		_, err := tx.Exec(ctx, `INSERT INTO duly_fences (resource, token, raised_at) VALUES (?, ?, `+tx.Dialect().Now()+`)
+			ON DUPLICATE KEY UPDATE token = GREATEST(token, VALUES(token)), raised_at = VALUES(raised_at)`, resource, token)
 		if err != nil {
 			return 0, err
 		}
 	}
-	return one(ctx, tx, `SELECT token FROM duly_fences WHERE id = ? LOCK IN SHARE MODE`, id)
+	return one(ctx, tx, `SELECT token FROM duly_fences WHERE resource = ? LOCK IN SHARE MODE`, resource)
 }
 
 // SQLite has one writer at a time. Writing first makes the transaction that
 // writer before it reads: one that reads first can be refused at its first
 // write, without waiting, because another has written since.
 func raiseSQLite(ctx context.Context, tx Tx, resource string, token int64) (int64, error) {
-	return one(ctx, tx, `INSERT INTO duly_fences (id, resource, token, raised_at) VALUES (?, ?, ?, `+tx.Dialect().Now()+`)
-		ON CONFLICT (id) DO UPDATE SET token = max(token, excluded.token),
+	return one(ctx, tx, `INSERT INTO duly_fences (resource, token, raised_at) VALUES (?, ?, `+tx.Dialect().Now()+`)
+		ON CONFLICT (resource) DO UPDATE SET token = max(token, excluded.token),
 			raised_at = CASE WHEN excluded.token > token THEN excluded.raised_at ELSE raised_at END
-		RETURNING token`, sqldb.Digest(resource), sqldb.Printable(resource), token)
+		RETURNING token`, resource, token)
 }
 
 // one reads a single number, 0 where there is no row.

@@ -10,11 +10,14 @@ import (
 // about it. doing names the statement's purpose. It is called inside the
 // transaction that failed.
 func Explain(ctx context.Context, tx Tx, doing string, err error) error {
-	d := tx.Dialect()
-	fault := d.FaultOf(err)
+	fault := tx.Dialect().FaultOf(err)
 	if fault == Generic && !hasTables(ctx, tx) {
 		fault = NoTable
 	}
+	return explain(tx.Dialect(), fault, doing, err)
+}
+
+func explain(d Dialect, fault Fault, doing string, err error) error {
 	switch fault {
 	case Conflict:
 		return duly.Errorf(duly.CodeUnavailable, "%s: another transaction was in the way; try the whole transaction again: %w", doing, err)
@@ -23,7 +26,7 @@ func Explain(ctx context.Context, tx Tx, doing string, err error) error {
 	case NoTable:
 		return duly.Errorf(duly.CodeInvalid, "%s: the effect ledger's tables are missing or too old; create them with `duly effects ddl --dialect %s` or effect.Migrate: %w", doing, d, err)
 	case ReadOnly:
-		return duly.Errorf(duly.CodeInvalid, "%s: the transaction is read-only, so no effect can be recorded in it: %w", doing, err)
+		return duly.Errorf(duly.CodeInvalid, "%s: the database or the transaction is read-only, so no effect can be recorded in it: %w", doing, err)
 	case Aborted:
 		return duly.Errorf(duly.CodeInvalid, "%s: an earlier error has already doomed this transaction; roll it back and begin another: %w", doing, err)
 	}
@@ -37,7 +40,7 @@ func Explain(ctx context.Context, tx Tx, doing string, err error) error {
 // table. In doubt they are there.
 func hasTables(ctx context.Context, tx Tx) bool {
 	var n int
-	err := tx.Query(ctx, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('duly_effects', 'duly_fences')", nil,
+	err := tx.Query(ctx, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('duly_effects', 'duly_batches', 'duly_fences')", nil,
 		func(r Row) error { return r.Scan(&n) })
-	return err != nil || n == 2
+	return err != nil || n == 3
 }

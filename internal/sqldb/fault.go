@@ -17,14 +17,15 @@ type Fault int
 
 // The faults. Other is everything that is nothing of these.
 const (
-	Other    Fault = iota
-	Conflict       // serialization failure, deadlock, busy: the whole transaction can be tried again
-	Lost           // the connection is gone, and with it the answer
-	Aborted        // an earlier error has already doomed the transaction
-	ReadOnly       // the transaction or the database takes no writes
-	NoTable        // a table or a column of ours is missing
-	Generic        // SQLite's code for what has no code of its own, a missing table too
-	Refused        // any other answer of the database itself
+	Other     Fault = iota
+	Conflict        // serialization failure, deadlock, busy: the whole transaction can be tried again
+	Lost            // the connection is gone, and with it the answer
+	Aborted         // an earlier error has already doomed the transaction
+	ReadOnly        // the transaction or the database takes no writes
+	NoTable         // a table or a column of ours is missing
+	Generic         // SQLite's code for what has no code of its own, a missing table too
+	Duplicate       // a unique key is taken
+	Refused         // any other answer of the database itself
 )
 
 // FaultOf reads an error by the code that the driver gives, never by its text.
@@ -52,7 +53,7 @@ func (d Dialect) faultOf(err error) Fault {
 		}
 	case SQLite:
 		if n, ok := sqliteCode(err); ok {
-			return sqliteFault(n & 0xff) // the primary code
+			return sqliteFault(n)
 		}
 	}
 	switch err {
@@ -67,6 +68,8 @@ func postgresFault(state string) Fault {
 	switch state {
 	case "40001", "40P01", "55P03": // serialization failure, deadlock, lock not available
 		return Conflict
+	case "23505":
+		return Duplicate
 	case "25P02":
 		return Aborted
 	case "25006":
@@ -86,6 +89,8 @@ func mysqlFault(number int64) Fault {
 	switch number {
 	case 1205, 1213, 1020, 3572, 1614: // lock wait timeout, deadlock, row changed since it was read, no wait, branch rolled back by deadlock
 		return Conflict
+	case 1062, 1586:
+		return Duplicate
 	case 1290, 1792, 1836: // --read-only, read-only transaction, read-only mode
 		return ReadOnly
 	case 1146, 1054: // no such table, unknown column
@@ -96,8 +101,11 @@ func mysqlFault(number int64) Fault {
 	return Refused
 }
 
-func sqliteFault(primary int64) Fault {
-	switch primary {
+func sqliteFault(code int64) Fault {
+	if code == 1555 || code == 2067 { // primary key, unique constraint
+		return Duplicate
+	}
+	switch code & 0xff { // the primary code
 	case 1:
 		return Generic
 	case 5, 6: // busy, locked

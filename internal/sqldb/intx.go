@@ -48,7 +48,7 @@ func InTx[X any](ctx context.Context, db DB[X], fn func(Session[X]) error) error
 func once[X any](ctx context.Context, db DB[X], fn func(Session[X]) error) (again bool, err error) {
 	s, err := db.Begin(ctx)
 	if err != nil {
-		return repeatable(db.Dialect(), err), unavailable("begin", err)
+		return repeatable(db.Dialect(), err), ended(db.Dialect(), "begin a transaction", err)
 	}
 	committed := false
 	defer func() {
@@ -64,7 +64,7 @@ func once[X any](ctx context.Context, db DB[X], fn func(Session[X]) error) (agai
 		committed = true
 		return false, nil
 	}
-	return uncommitted(db.Dialect(), err), unavailable("commit", err)
+	return uncommitted(db.Dialect(), err), ended(db.Dialect(), "commit", err)
 }
 
 // uncommitted reports whether a failed commit is worth another try: the
@@ -78,11 +78,17 @@ func uncommitted(d Dialect, err error) bool {
 	return false
 }
 
-func unavailable(doing string, err error) error {
-	if Ended(err) || duly.CodeOf(err) != duly.CodeInternal {
-		return err
+// ended explains why a transaction could not begin or commit. What the database
+// did not answer itself is its connection's fault.
+func ended(d Dialect, doing string, err error) error {
+	fault := d.FaultOf(err)
+	if fault == Other {
+		fault = Lost
+		if Ended(err) || duly.CodeOf(err) != duly.CodeInternal {
+			return err
+		}
 	}
-	return duly.Errorf(duly.CodeUnavailable, "%s: %w", doing, err)
+	return explain(d, fault, doing, err)
 }
 
 func repeatable(d Dialect, err error) bool {
