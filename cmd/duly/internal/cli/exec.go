@@ -11,6 +11,7 @@ import (
 
 	"github.com/duly-dev/duly"
 	"github.com/duly-dev/duly/api"
+	"github.com/duly-dev/duly/cmd/duly/internal/wrap"
 	"github.com/duly-dev/duly/cron"
 	"github.com/duly-dev/duly/lease"
 	"github.com/duly-dev/duly/target"
@@ -28,8 +29,9 @@ of now. The schedule is made on first use from --tz, --period-unit,
 --period-offset, --lease and --timeout.
 
 The command is told the period, the attempt and the fencing token in DULY_…
-variables, see docs/kubernetes.md. Its exit code says how it went: 0 done, 75
-try again, 65 never try again, 79 the outcome is unknown, others failed.
+variables, see docs/targets.md. Its exit code says how it went: 0 done, 75 try
+again, 65 never try again, 79 the outcome is unknown, others failed. One that was
+told to stop by SIGTERM or an interrupt gives the period back, to be tried again.
 
 Exit: the command's own code; 0 without running it when the period is already
 done; 75 when ownership could not be had (held elsewhere, or coordination is
@@ -128,10 +130,10 @@ func (inv *invocation) runOwned(ctx context.Context, stop context.CancelCauseFun
 		timer := time.AfterFunc(c.Timeout.Std(), func() { stop(target.ErrTimeout) })
 		defer timer.Stop()
 	}
-	code, startErr := inv.runAssigned(ctx, c, command, f.killAfter)
+	end, startErr := inv.runAssigned(ctx, c, command, f.killAfter)
 	cause := context.Cause(ctx)
-	report := api.Report{Seq: c.Seq, Token: c.Token, Details: api.Details{ExitCode: &code}}
-	report.Outcome, report.Permanent, report.Error = judge(code, cause)
+	report := api.Report{Seq: c.Seq, Token: c.Token, Details: api.Details{ExitCode: &end.Code}}
+	report.Outcome, report.Permanent, report.Error = judge(end, cause)
 	if startErr != nil {
 		report.Error = startErr.Error()
 	}
@@ -139,53 +141,57 @@ func (inv *invocation) runOwned(ctx context.Context, stop context.CancelCauseFun
 	done, err := owner.report(report)
 	switch {
 	case err != nil:
-		return statusError{exitTryAgain, fmt.Sprintf("the command ended with %d, but that could not be recorded, so %s will be tried again: %v", code, c.Occurrence, err)}
+		return statusError{exitTryAgain, fmt.Sprintf("the command ended with %d, but that could not be recorded, so %s will be tried again: %v", end.Code, c.Occurrence, err)}
 	case startErr != nil:
-		return statusError{code, startErr.Error()}
-	case errors.Is(cause, lease.ErrLost):
+		return statusError{end.Code, startErr.Error()}
+	case end.Stopped && errors.Is(cause, lease.ErrLost):
 		return statusError{exitTryAgain, "the command was ended because its ownership was lost"}
 	case done.Error != nil:
 		return statusError{exitTryAgain, "the report was refused: " + done.Error.Message}
-	case errors.Is(cause, target.ErrTimeout) || errors.Is(cause, target.ErrCancelled):
-		return statusError{max(code, exitFailure), cause.Error()}
+	case end.Stopped:
+		return statusError{max(end.Code, exitFailure), cause.Error()}
+	case report.Outcome == duly.AttemptReleased && end.Code == 0:
+		return statusError{exitTryAgain, report.Error}
 	}
-	return silentExit(code)
+	return silentExit(end.Code)
 }
 
 // runAssigned runs the command and tells it what it is for. An error says why
 // it could not be started.
-func (inv *invocation) runAssigned(ctx context.Context, c api.Claim, command []string, killAfter time.Duration) (code int, err error) {
+func (inv *invocation) runAssigned(ctx context.Context, c api.Claim, command []string, killAfter time.Duration) (wrap.Ending, error) {
 	env, remove, err := exectarget.Given(target.Assignment{
 		Schedule: c.Schedule, Occurrence: c.Occurrence, Period: c.Period, Covers: c.Covers, Due: c.Due, IntervalStart: c.IntervalStart,
 		Origin: c.Origin, Attempt: c.Attempt, Token: c.Token, Resource: c.FencingResource, IdempotencyKey: c.IdempotencyKey,
 		LeaseUntil: func() time.Time { return c.LeaseUntil }, Payload: c.Payload,
 	})
 	if err != nil {
-		return exitTryAgain, err
+		return wrap.Ending{Code: exitTryAgain}, err
 	}
 	defer remove()
 	return inv.wrap(ctx, command, env, killAfter)
 }
 
-// judge reads an exit code as an outcome, in the light of why the command was
-// ended, if it was.
-func judge(code int, cause error) (outcome duly.Outcome, permanent bool, text string) {
-	if code == 0 {
-		return duly.AttemptSucceeded, false, ""
-	}
+// judge reads an ending as an outcome, in the light of why the command was
+// ended, if it was. One that was told to stop has not done its work, whatever
+// its exit code: many programs answer SIGTERM with 0.
+func judge(end wrap.Ending, cause error) (outcome duly.Outcome, permanent bool, text string) {
 	switch {
-	case errors.Is(cause, target.ErrTimeout):
-		return duly.AttemptTimedOut, false, cause.Error()
-	case errors.Is(cause, target.ErrCancelled):
-		return duly.AttemptCancelled, false, cause.Error()
-	case errors.Is(cause, lease.ErrLost):
-		return duly.AttemptFailed, false, cause.Error()
-	case code == exitUncertain:
+	case end.Code == exitUncertain:
 		return duly.AttemptUncertain, false, "the command does not know the outcome (exit code 79)"
-	case code == 65:
+	case end.Code == 65:
 		return duly.AttemptFailed, true, "the command says that no further attempt can succeed (exit code 65)"
+	case end.Stopped && errors.Is(cause, target.ErrTimeout):
+		return duly.AttemptTimedOut, false, cause.Error()
+	case end.Stopped && errors.Is(cause, target.ErrCancelled):
+		return duly.AttemptCancelled, false, cause.Error()
+	case end.Stopped:
+		return duly.AttemptFailed, false, cause.Error()
+	case end.Signal != nil:
+		return duly.AttemptReleased, false, fmt.Sprintf("the command was told to stop (%s) and ended with exit code %d", end.Signal, end.Code)
+	case end.Code != 0:
+		return duly.AttemptFailed, false, fmt.Sprintf("exit code %d", end.Code)
 	}
-	return duly.AttemptFailed, false, fmt.Sprintf("exit code %d", code)
+	return duly.AttemptSucceeded, false, ""
 }
 
 // startRequest reads the flags.

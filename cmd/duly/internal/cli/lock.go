@@ -84,7 +84,7 @@ func (inv *invocation) lock(ctx context.Context, name string, command []string, 
 			stop(lease.ErrLost)
 		}
 	})()
-	code, err := inv.wrap(owning, command, []string{
+	end, err := inv.wrap(owning, command, []string{
 		"DULY_LEASE=" + name,
 		fmt.Sprintf("DULY_FENCING_TOKEN=%d", l.Token()),
 		"DULY_FENCING_RESOURCE=lease/" + name,
@@ -94,12 +94,12 @@ func (inv *invocation) lock(ctx context.Context, name string, command []string, 
 		fmt.Fprintf(inv.err, "duly: the lease %q could not be given back: %v\n", name, released)
 	}
 	if err != nil {
-		return statusError{code, err.Error()}
+		return statusError{end.Code, err.Error()}
 	}
 	if lost {
 		return statusError{exitTryAgain, "the command was ended because its lease was lost"}
 	}
-	return silentExit(code)
+	return silentExit(end.Code)
 }
 
 // ownershipError makes exit code 75 of what trying again later may mend.
@@ -129,7 +129,7 @@ func (inv *invocation) passSignals() {
 	inv.closers = append(inv.closers, func() error { signal.Stop(inv.signals); return nil })
 }
 
-func (inv *invocation) wrap(ctx context.Context, command, env []string, killAfter time.Duration) (int, error) {
+func (inv *invocation) wrap(ctx context.Context, command, env []string, killAfter time.Duration) (wrap.Ending, error) {
 	return wrap.Command{
 		Args: command, Env: env, KillAfter: killAfter, Stdin: inv.in, Stdout: inv.out, Stderr: inv.err, Signals: inv.signals,
 	}.Run(ctx)

@@ -35,11 +35,21 @@ const (
 	codeSignalled     = 128
 )
 
+// Ending is how a command came to its end.
+type Ending struct {
+	// Code is the exit code, 128 + n for an end by signal n; 126 or 127 where
+	// the command could not be started.
+	Code int
+	// Stopped: it was asked to stop since ctx had ended.
+	Stopped bool
+	// Signal is an interrupt or SIGTERM that was passed on; nil for none.
+	Signal os.Signal
+}
+
 // Run runs the command to its end. When ctx ends it is asked to stop, and
 // killed when it does not; signals that arrive are passed on to it and all it
-// started. It answers the exit code, 128 + n for an end by signal n, and an
-// error where the command could not be started (code 126 or 127).
-func (c Command) Run(ctx context.Context) (int, error) {
+// started. An error says why it could not be started.
+func (c Command) Run(ctx context.Context) (Ending, error) {
 	cmd := exec.Command(c.Args[0], c.Args[1:]...)
 	cmd.Env = append(os.Environ(), c.Env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, c.Stderr
@@ -56,37 +66,39 @@ func (c Command) Run(ctx context.Context) (int, error) {
 		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 			code = codeNotFound
 		}
-		return code, fmt.Errorf("%s cannot be started: %w", c.Args[0], err)
+		return Ending{Code: code}, fmt.Errorf("%s cannot be started: %w", c.Args[0], err)
 	}
-	stopped := make(chan struct{})
-	relayed := make(chan struct{})
-	go func() {
-		defer close(relayed)
-		c.relay(ctx, cmd.Process, own, stopped)
-	}()
+	ended := make(chan struct{})
+	relayed := make(chan Ending)
+	go func() { relayed <- c.relay(ctx, cmd.Process, own, ended) }()
 	err := cmd.Wait()
-	close(stopped)
-	<-relayed
+	close(ended)
+	end := <-relayed
+	end.Code = code(cmd.ProcessState, err)
 	if own {
 		kill(cmd.Process, own, syscall.SIGKILL) // what it left behind in its group
 	}
-	return code(cmd.ProcessState, err), nil
+	return end, nil
 }
 
-// relay passes signals on, and ends the command when ctx ends.
-func (c Command) relay(ctx context.Context, p *os.Process, own bool, stopped <-chan struct{}) {
+// relay passes signals on, and ends the command when ctx ends. It answers what
+// it told the command.
+func (c Command) relay(ctx context.Context, p *os.Process, own bool, ended <-chan struct{}) (told Ending) {
 	over := ctx.Done()
 	var late <-chan time.Time
 	for {
 		select {
-		case <-stopped:
-			return
+		case <-ended:
+			return told
 		case s := <-c.Signals:
 			if sig, ok := s.(syscall.Signal); ok {
 				kill(p, own, sig)
 			}
+			if s == os.Interrupt || s == syscall.SIGTERM {
+				told.Signal = s
+			}
 		case <-over:
-			over = nil
+			over, told.Stopped = nil, true
 			kill(p, own, syscall.SIGTERM)
 			after := c.KillAfter
 			if after <= 0 {
