@@ -46,6 +46,7 @@ var imports = map[string][]string{
 	"bench":             {".", "control", "node", "plan", "store"},
 	"cmd/duly":          {"*"},
 	"examples/invoices": {"*"},
+	"examples/payments": {"*"},
 }
 
 // pure packages compute and do nothing else.

@@ -1,0 +1,116 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/store"
+)
+
+// finish takes reports, in two round trips: one that locks, one that writes.
+func (s *Store) finish(ctx context.Context, reports []store.Report) ([]store.Finished, error) {
+	return write(ctx, s, func(t *tx) ([]store.Finished, error) {
+		f := &finishing{endings: newEndings(t, 0)}
+		seqs := make([]int64, len(reports))
+		for i, r := range reports {
+			seqs[i] = r.Seq
+		}
+		found := map[int64]*occ{}
+		t.askOccs(seqs, found)
+		var err error
+		if f.now, err = t.clock(time.Time{}); err != nil {
+			return nil, err
+		}
+		answers := make([]store.Finished, len(reports))
+		for i := range reports {
+			if answers[i], err = f.report(&reports[i], found[reports[i].Seq]); err != nil {
+				return nil, err
+			}
+		}
+		f.record()
+		f.close()
+		return answers, nil
+	})
+}
+
+type finishing struct {
+	*endings
+	said    saidReports
+	effects []madeEffect
+}
+
+// report takes one report. The error is the store's; the report's own is in
+// the answer.
+func (f *finishing) report(r *store.Report, o *occ) (store.Finished, error) {
+	if o == nil {
+		return store.Finished{Err: duly.Errorf(duly.CodeNotFound, "there is no occurrence with seq %d", r.Seq)}, nil
+	}
+	answer := store.Finished{Schedule: o.schedule, Period: o.period}
+	var err error
+	switch {
+	case outcomeCode(r.Outcome) <= 0 || r.Outcome == duly.AttemptLost:
+		answer.Err = duly.Invalid("outcome", "is %q, which is no outcome that a worker reports", r.Outcome)
+	case r.Token != o.token:
+		answer.Late, answer.Err, err = f.superseded(r, o)
+	case o.state == running:
+		answer.Err = f.owned(r, o)
+		answer.Late = o.late
+	case o.outcome == outcomeLost:
+		f.tooLate(r, o)
+		answer.Late = true
+	default: // reported before
+		answer.Late = o.late
+	}
+	answer.State = stateCodes[o.state]
+	return answer, err
+}
+
+// owned takes the report of an attempt that still owns its occurrence.
+func (f *finishing) owned(r *store.Report, o *occ) (refused error) {
+	to := stateCode(r.Next.State)
+	if !duly.CanMove(duly.Running, duly.StepFinish, r.Next.State) {
+		return duly.Invalid("next.state", "a report cannot make an occurrence %q", r.Next.State)
+	}
+	created, reused := f.keep(r, o)
+	f.end(o, ending{outcome: outcomeCode(r.Outcome), late: f.now > o.leaseUntil, created: created, reused: reused, next: r.Next, to: to})
+	return nil
+}
+
+// tooLate takes a report after the attempt was ended as lost, before another
+// one was claimed. What is final counts, marked late. What would only try
+// again changes nothing more than what the attempt is known to have said.
+func (f *finishing) tooLate(r *store.Report, o *occ) {
+	created, reused := f.keep(r, o)
+	end := ending{outcome: outcomeCode(r.Outcome), late: true, created: created, reused: reused, next: r.Next, to: stateCode(r.Next.State)}
+	end.next.Uncounted = false
+	if duly.CanMove(stateCodes[o.state], duly.StepFinish, r.Next.State) || o.state == failed && end.to == failed {
+		f.end(o, end)
+		return
+	}
+	o.late = true
+	f.later("UPDATE duly.occurrences SET late = true, created = ?, reused = ? WHERE seq = ?", opt(int64(created)), opt(int64(reused)), o.seq)
+}
+
+// superseded answers a report whose token is not the newest. If it says what
+// was said before, it is answered as it was then. Otherwise it is kept beside
+// its attempt and refused.
+func (f *finishing) superseded(r *store.Report, o *occ) (late bool, refused, err error) {
+	var number, outcome int64
+	found, err := f.one("SELECT number, outcome, late FROM duly.attempts WHERE seq = ? AND token = ?", []any{o.seq, r.Token}, func(row row) {
+		number, outcome, late = row.int(0), row.int(1), row.bool(2)
+	})
+	switch {
+	case err != nil:
+		return false, nil, err
+	case !found:
+		return false, duly.Errorf(duly.CodeNotFound, "%s has no attempt with token %d", o.id(), r.Token), nil
+	case outcome == outcomeCode(r.Outcome):
+		return late, nil, nil
+	}
+	f.later(`INSERT INTO duly.reports AS p (seq, number, stale_outcome, stale_at, stale_error) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (seq, number) DO UPDATE SET stale_outcome = excluded.stale_outcome, stale_at = excluded.stale_at, stale_error = excluded.stale_error
+		WHERE p.stale_outcome IS NULL`, o.seq, number, outcomeCode(r.Outcome), f.now, opt(plain(r.Error)))
+	f.told(o.schedule)
+	return false, duly.Errorf(duly.CodeStaleToken, "%s: token %d was superseded by %d; the report is kept and changes nothing", o.id(), r.Token, o.token), nil
+}

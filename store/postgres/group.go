@@ -1,0 +1,136 @@
+package postgres
+
+import (
+	"context"
+	"sync"
+
+	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/store"
+)
+
+// maxGroup bounds the reports that share a transaction.
+const maxGroup = 4000
+
+// finisher gathers reports: those that wait while a commit is in flight share
+// the next one. A lone caller waits for nobody.
+type finisher struct {
+	store *Store
+	mu    sync.Mutex
+	calls []*finishCall
+	wake  chan struct{}
+	over  bool
+	ended chan struct{}
+}
+
+// finishCall is one call of Finish on its way.
+type finishCall struct {
+	reports []store.Report
+	answers []store.Finished
+	done    chan error // buffered
+}
+
+func (f *finisher) init(s *Store) {
+	f.store, f.wake, f.ended = s, make(chan struct{}, 1), make(chan struct{})
+	go f.loop()
+}
+
+// stop ends the finisher after the calls that wait.
+func (f *finisher) stop() {
+	f.mu.Lock()
+	f.over = true
+	f.mu.Unlock()
+	signal(f.wake)
+	<-f.ended
+}
+
+// Finish implements store.Worker. A caller that leaves is answered
+// unavailable; its reports may still be taken.
+func (s *Store) Finish(ctx context.Context, _ int64, reports []store.Report) ([]store.Finished, error) {
+	if len(reports) == 0 {
+		return nil, nil
+	}
+	if s.readOnly {
+		return nil, duly.Errorf(duly.CodeInvalid, "%s was opened for reading only", s.cfg.name)
+	}
+	c := &finishCall{reports: reports, done: make(chan error, 1)}
+	if !s.finisher.put(c) {
+		return nil, errClosed
+	}
+	select {
+	case err := <-c.done:
+		return c.answers, s.classify(err)
+	case <-ctx.Done():
+		return nil, s.classify(ctx.Err())
+	}
+}
+
+func (f *finisher) put(c *finishCall) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.over {
+		return false
+	}
+	f.calls = append(f.calls, c)
+	signal(f.wake)
+	return true
+}
+
+func (f *finisher) loop() {
+	defer close(f.ended)
+	for range f.wake {
+		for {
+			group := f.take()
+			if len(group) == 0 {
+				break
+			}
+			f.run(group)
+		}
+		f.mu.Lock()
+		over := f.over && len(f.calls) == 0
+		f.mu.Unlock()
+		if over {
+			return
+		}
+	}
+}
+
+func (f *finisher) take() []*finishCall {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, reports := 0, 0
+	for n < len(f.calls) && (n == 0 || reports+len(f.calls[n].reports) <= maxGroup) {
+		reports += len(f.calls[n].reports)
+		n++
+	}
+	group := f.calls[:n:n]
+	if f.calls = f.calls[n:]; len(f.calls) == 0 {
+		f.calls = nil
+	}
+	return group
+}
+
+// run has a group share a transaction. Where that is refused for another reason
+// than that the server is away, each call has one of its own, so that none
+// suffers for another.
+func (f *finisher) run(group []*finishCall) {
+	var all []store.Report
+	for _, c := range group {
+		all = append(all, c.reports...)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), f.store.cfg.statement)
+	defer cancel()
+	answers, err := f.store.finish(ctx, all)
+	if err != nil && len(group) > 1 && duly.CodeOf(err) != duly.CodeUnavailable {
+		for _, c := range group {
+			c.answers, err = f.store.finish(ctx, c.reports)
+			c.done <- err
+		}
+		return
+	}
+	for _, c := range group {
+		if err == nil {
+			c.answers, answers = answers[:len(c.reports):len(c.reports)], answers[len(c.reports):]
+		}
+		c.done <- err
+	}
+}

@@ -1,0 +1,257 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	mathrand "math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/duly-dev/duly/store"
+)
+
+// push says whether notifications arrive.
+type push struct {
+	mu    sync.Mutex
+	state string
+	on    bool
+}
+
+// Push reports whether notifications of other processes arrive, and says it in
+// words: a pooler, for one, swallows LISTEN without an error. Where they do not,
+// watchers look by themselves, so that all this is about is promptness. Nothing
+// is known before somebody watches.
+func (s *Store) Push() (on bool, why string) {
+	p := &s.watchers.push
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state == "" {
+		return false, "nobody watches yet"
+	}
+	return p.on, p.state
+}
+
+func (p *push) set(on bool, why string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.on, p.state = on, why
+}
+
+const (
+	// selfTest is how long a notification to ourselves may take.
+	selfTest = 5 * time.Second
+	// comeBack is how long the listener waits before it connects again, at
+	// first and at most. Each wait is drawn at random, so that a server that
+	// restarts is not met by all at once.
+	comeBack    = 100 * time.Millisecond
+	comeBackMax = 10 * time.Second
+)
+
+// message is the payload of a notification.
+type message struct {
+	From   string      `json:"from"`
+	Test   bool        `json:"test,omitempty"`
+	Topic  store.Topic `json:"topic,omitempty"`
+	Object string      `json:"schedule,omitempty"`
+}
+
+// channel is the schema's, as notifications of a database reach all schemas.
+func (s *Store) channel() string { return s.cfg.schema }
+
+func randomName() string { return rand.Text() }
+
+// listen hears what other processes did, over a connection of its own, until
+// ctx ends.
+func (w *watchers) listen(ctx context.Context, ended chan struct{}) {
+	defer close(ended)
+	wait := comeBack
+	for ctx.Err() == nil {
+		heard, err := w.listenOnce(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		w.push.set(false, "push off, polling: "+w.store.classify(err).Error())
+		if heard {
+			wait = comeBack
+		}
+		w.lookFor(ctx, mathrand.N(wait)+wait/2)
+		wait = min(2*wait, comeBackMax)
+	}
+}
+
+// lookFor wakes the watchers as often as polling says, for some time.
+func (w *watchers) lookFor(ctx context.Context, span time.Duration) {
+	over := time.NewTimer(span)
+	defer over.Stop()
+	look := time.NewTicker(w.store.cfg.poll)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-over.C:
+			return
+		case <-look.C:
+			w.publish(events{store.TopicAny: ""})
+		}
+	}
+}
+
+// listenOnce listens as long as the connection lasts. heard is whether the test
+// came through.
+func (w *watchers) listenOnce(ctx context.Context) (heard bool, err error) {
+	c, err := pgx.ConnectConfig(ctx, w.store.cfg.listen)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
+	if _, err := c.PgConn().Exec(ctx, "LISTEN "+w.store.dialect.schema).ReadAll(); err != nil {
+		return false, err
+	}
+	w.publish(events{store.TopicAny: ""}) // what came before went unheard
+	test := w.store.notifier.test()
+	defer test.Stop()
+	for {
+		until, cancel := context.WithTimeout(ctx, w.patience(heard))
+		n, err := c.WaitForNotification(until)
+		timedOut := until.Err() != nil && ctx.Err() == nil
+		cancel()
+		switch {
+		case err != nil && timedOut && !heard:
+			w.push.set(false, "push off, polling: a notification to ourselves did not come back within "+selfTest.String()+"; name a URL that leads past the pooler as listen_url")
+			w.lookFor(ctx, 12*selfTest)
+			return false, context.DeadlineExceeded
+		case err != nil && timedOut:
+			if err := c.Ping(ctx); err != nil {
+				return heard, err
+			}
+		case err != nil:
+			return heard, err
+		default:
+			heard = w.hear(n.Payload) || heard
+		}
+	}
+}
+
+// patience is how long to wait for a notification: once the test was heard,
+// until it is time to ask whether the connection still stands.
+func (w *watchers) patience(heard bool) time.Duration {
+	if !heard {
+		return selfTest
+	}
+	return 30 * time.Second
+}
+
+// hear takes a notification and answers whether it was our own test.
+func (w *watchers) hear(payload string) (test bool) {
+	var m message
+	if json.Unmarshal([]byte(payload), &m) != nil { // from who knows whom
+		m.Topic = store.TopicAny
+	}
+	switch {
+	case m.From == w.store.notifier.name:
+		if m.Test {
+			w.push.set(true, "push on")
+		}
+		return m.Test
+	case !m.Test:
+		w.publish(events{m.Topic: m.Object})
+	}
+	return false
+}
+
+// notifier tells other processes what this one did. Notifications are a
+// wake-up and no part of the transaction they are about: a commit that notifies
+// holds a lock of the whole server while it syncs, and would make all commits
+// wait for each other. So they are sent apart, without a sync, and under load
+// many are one.
+type notifier struct {
+	store *Store
+	name  string
+	mu    sync.Mutex
+	wait  events
+	wake  chan struct{}
+}
+
+// notifyGap is how long a process keeps still after a notification, but for
+// what it gathers.
+const notifyGap = 4 * time.Millisecond
+
+func (n *notifier) init(s *Store) {
+	n.store, n.name, n.wake = s, randomName(), make(chan struct{}, 1)
+	if s.readOnly {
+		return
+	}
+	s.behind.Go(n.loop)
+}
+
+func (n *notifier) tell(e events) {
+	if len(e) == 0 {
+		return
+	}
+	n.mu.Lock()
+	n.wait.merge(e)
+	n.mu.Unlock()
+	signal(n.wake)
+}
+
+func (n *notifier) loop() {
+	for {
+		select {
+		case <-n.store.over.Done():
+			n.flush() // the last words of a process that leaves
+			return
+		case <-n.wake:
+		}
+		n.flush()
+		select {
+		case <-n.store.over.Done():
+		case <-time.After(notifyGap):
+		}
+	}
+}
+
+func (n *notifier) flush() {
+	n.mu.Lock()
+	taken := n.wait
+	n.wait = nil
+	n.mu.Unlock()
+	if len(taken) == 0 {
+		return
+	}
+	var payloads []string
+	for topic, schedule := range taken {
+		text, _ := json.Marshal(message{From: n.name, Topic: topic, Object: schedule}) // strings always marshal
+		payloads = append(payloads, string(text))
+	}
+	_ = n.send(payloads) // those who are not woken look by themselves
+}
+
+// test sends a notification to ourselves, a moment after the listener began.
+func (n *notifier) test() *time.Timer {
+	text, _ := json.Marshal(message{From: n.name, Test: true})
+	return time.AfterFunc(0, func() { _ = n.send([]string{string(text)}) })
+}
+
+func (n *notifier) send(payloads []string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), selfTest)
+	defer cancel()
+	pc, err := n.store.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer pc.Release()
+	c := newConn(ctx, &n.store.dialect, pc.Conn())
+	c.later("BEGIN")
+	c.later("SET LOCAL synchronous_commit = off")
+	c.later("SELECT pg_notify(?, payload) FROM unnest(?::text[]) u (payload)", n.store.channel(), payloads)
+	c.later("COMMIT")
+	if err := c.send(); err != nil {
+		c.undo()
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/duly-dev/duly/store"
+)
+
+// Renew implements store.Worker.
+func (s *Store) Renew(ctx context.Context, _ int64, items []store.Renewal) ([]store.Renewed, error) {
+	if len(items) == 0 {
+		return nil, nil
+	}
+	type owned struct {
+		token, state int64
+		cancelled    string
+	}
+	return write(ctx, s, func(t *tx) ([]store.Renewed, error) {
+		seqs := make([]int64, len(items))
+		for i, it := range items {
+			seqs[i] = it.Seq
+		}
+		found := map[int64]owned{}
+		t.ask(`SELECT o.seq, o.token, o.state, o.cancelled FROM unnest(?::bigint[]) u (seq) JOIN duly.occurrences o ON o.seq = u.seq
+			ORDER BY o.seq FOR NO KEY UPDATE OF o`, []any{unique(seqs)}, func(r row) error {
+			found[r.int(0)] = owned{r.int(1), r.int(2), r.str(3)}
+			return nil
+		})
+		now, err := t.clock(time.Time{})
+		if err != nil {
+			return nil, err
+		}
+		answers := make([]store.Renewed, len(items))
+		var renewed, until []int64
+		for i, it := range items {
+			o, there := found[it.Seq]
+			switch {
+			case !there:
+				answers[i] = store.Renewed{Lost: true, Reason: "the occurrence is gone"}
+				continue
+			case o.token != it.Token:
+				answers[i] = store.Renewed{Lost: true, Reason: "another attempt was granted a newer token"}
+				continue
+			case o.state != running:
+				answers[i] = store.Renewed{Lost: true, Reason: "the attempt has ended: the occurrence is " + string(stateCodes[o.state])}
+				continue
+			}
+			end := now + it.Lease.Microseconds()
+			renewed, until = append(renewed, it.Seq), append(until, end)
+			answers[i] = store.Renewed{Cancelled: o.cancelled != "", Reason: o.cancelled, Until: instant(end)}
+		}
+		if len(renewed) > 0 {
+			t.later("UPDATE duly.occurrences o SET lease_until = u.until FROM unnest(?::bigint[], ?::bigint[]) u (seq, until) WHERE o.seq = u.seq", renewed, until)
+		}
+		return answers, nil
+	})
+}

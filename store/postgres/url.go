@@ -1,0 +1,144 @@
+package postgres
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/duly-dev/duly"
+)
+
+// config is what a store's URL says.
+type config struct {
+	name      string // host and database, for messages; no secrets
+	schema    string
+	pooled    bool // a pooler in transaction mode is in between
+	listenURL string
+	maxConns  int32
+	statement time.Duration
+	poll      time.Duration
+	pool      *pgxpool.Config
+	listen    *pgx.ConnConfig
+}
+
+// parse reads postgres://USER:PASSWORD@HOST/DATABASE?name=value&…. What is not
+// listed here is libpq's (sslmode, several hosts, connect_timeout …).
+//
+//	schema             where the tables live (default duly)
+//	pgbouncer          true behind a pooler in transaction mode: no prepared
+//	                   statements, and nothing is left on a connection
+//	listen_url         a URL that leads past the pooler, for LISTEN alone
+//	max_conns          how many connections a process opens (default 8)
+//	statement_timeout  when the server gives up on a statement (default 30s)
+//	poll               how often watchers look where LISTEN does not work
+//	                   (default 1s)
+func parse(raw string) (cfg config, err error) {
+	cfg = config{schema: "duly", maxConns: 8, statement: 30 * time.Second, poll: time.Second}
+	u, err := url.Parse(raw)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return cfg, duly.Invalid("store", "is not a postgres: URL; write postgres://user:password@host:5432/database")
+	}
+	values := u.Query()
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		mine, err := cfg.set(name, values.Get(name))
+		if err != nil {
+			return cfg, err
+		}
+		if mine {
+			values.Del(name)
+		}
+	}
+	u.RawQuery = values.Encode()
+	if cfg.pool, err = pgxpool.ParseConfig(u.String()); err != nil {
+		return cfg, duly.Invalid("store", "cannot be read: %v", err)
+	}
+	cfg.pool.MaxConns = cfg.maxConns
+	cfg.pool.MinConns = 0
+	cfg.pool.MaxConnIdleTime = 5 * time.Minute
+	cc := cfg.pool.ConnConfig
+	cfg.name = cc.Host + "/" + cc.Database
+	if len(cc.Fallbacks) > 0 && !values.Has("target_session_attrs") && strings.Contains(u.Host+values.Get("host"), ",") {
+		values.Set("target_session_attrs", "read-write") // of several, only one writes
+		u.RawQuery = values.Encode()
+		again, err := pgxpool.ParseConfig(u.String())
+		if err != nil {
+			return cfg, duly.Invalid("store", "cannot be read: %v", err)
+		}
+		cc.ValidateConnect = again.ConnConfig.ValidateConnect
+	}
+	if cc.RuntimeParams["application_name"] == "" {
+		cc.RuntimeParams["application_name"] = "duly"
+	}
+	if cfg.pooled {
+		cc.DefaultQueryExecMode = pgx.QueryExecModeExec
+	} else {
+		maps.Copy(cc.RuntimeParams, cfg.settings())
+	}
+	return cfg, cfg.parseListen(u.String())
+}
+
+// settings are of every connection. Plans are made once and know nothing of a
+// table's size at that time, so they are to go by the indexes always.
+func (cfg *config) settings() map[string]string {
+	ms := strconv.FormatInt(cfg.statement.Milliseconds(), 10)
+	return map[string]string{
+		"statement_timeout": ms, "idle_in_transaction_session_timeout": ms, "plan_cache_mode": "force_generic_plan", "jit": "off",
+		"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
+	}
+}
+
+func (cfg *config) parseListen(main string) (err error) {
+	if cfg.listenURL == "" {
+		cfg.listenURL = main
+	}
+	if cfg.listen, err = pgx.ParseConfig(cfg.listenURL); err != nil {
+		return duly.Invalid("store", "listen_url cannot be read: %v", err)
+	}
+	if cfg.listen.RuntimeParams["application_name"] == "" {
+		cfg.listen.RuntimeParams["application_name"] = "duly listen"
+	}
+	return nil
+}
+
+// set takes a parameter, if it is one of ours.
+func (cfg *config) set(name, value string) (mine bool, err error) {
+	switch name {
+	case "schema":
+		cfg.schema = value
+		if value == "" || len(value) > 63 {
+			err = duly.Invalid("store", "schema is %q; it must have 1 to 63 bytes", value)
+		}
+	case "pgbouncer":
+		cfg.pooled, err = strconv.ParseBool(value)
+		if err != nil {
+			err = duly.Invalid("store", "pgbouncer is %q; it must be true or false", value)
+		}
+	case "listen_url":
+		cfg.listenURL = value
+	case "max_conns":
+		n, bad := strconv.ParseInt(value, 10, 32)
+		if bad != nil || n < 2 {
+			return true, duly.Invalid("store", "max_conns is %q; it must be 2 or more", value)
+		}
+		cfg.maxConns = int32(n)
+	case "statement_timeout", "poll":
+		d, bad := duly.ParseDuration(value)
+		if bad != nil {
+			return true, duly.Invalid("store", "%s: %v", name, bad)
+		}
+		if name == "poll" {
+			cfg.poll = d.Std()
+		} else {
+			cfg.statement = d.Std()
+		}
+	default:
+		return false, nil
+	}
+	return true, err
+}
