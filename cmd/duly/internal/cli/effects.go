@@ -70,8 +70,13 @@ func (inv *invocation) effectsLs() *cobra.Command {
 
 func (inv *invocation) showEffects(items []store.EffectStatus) error {
 	t := &table{columns: []column{
-		{name: "EFFECT"}, {name: "OCCURRENCE"}, {name: "ATTEMPT"}, {name: "TOKEN", spare: 2}, {name: "RECORDED"},
-		{name: "REUSED"}, {name: "RESULT", elastic: true, spare: 1},
+		{name: "EFFECT"},
+		{name: "OCCURRENCE"},
+		{name: "ATTEMPT"},
+		{name: "TOKEN", spare: 2},
+		{name: "RECORDED"},
+		{name: "REUSED"},
+		{name: "RESULT", elastic: true, spare: 1},
 	}}
 	for _, e := range items {
 		t.add(shownKey(e.Key), e.Occurrence, number(int64(e.Attempt)), number(e.Token), instantIn(e.CreatedAt, time.UTC), strconv.Itoa(e.Reused), string(e.Result))
@@ -96,7 +101,12 @@ func (inv *invocation) listLedger(ctx context.Context, url string, f effect.Filt
 
 func (inv *invocation) showEntries(items []effect.Entry) error {
 	t := &table{columns: []column{
-		{name: "EFFECT"}, {name: "STATE", word: true}, {name: "OCCURRENCE"}, {name: "ATTEMPT"}, {name: "TOKEN", spare: 2}, {name: "AT"},
+		{name: "EFFECT"},
+		{name: "STATE", word: true},
+		{name: "OCCURRENCE"},
+		{name: "ATTEMPT"},
+		{name: "TOKEN", spare: 2},
+		{name: "AT"},
 		{name: "RESULT", elastic: true, spare: 1},
 	}}
 	for _, e := range items {
