@@ -92,7 +92,7 @@ type BackfillRule string
 const (
 	BackfillMissing BackfillRule = "missing" // those that do not exist, or were missed, skipped or cancelled
 	BackfillFailed  BackfillRule = "failed"  // and those that failed
-	BackfillAll     BackfillRule = "all"     // and those that succeeded: their effects are guarded by business keys or happen again
+	BackfillAll     BackfillRule = "all"     // and those that succeeded or are uncertain: their effects are guarded by business keys or happen again
 )
 
 // BackfillRequest asks for a past range: From <= due < To.

@@ -16,7 +16,7 @@ type Rule string
 const (
 	BackfillMissing Rule = "missing" // those that do not exist, or were missed, skipped or cancelled
 	BackfillFailed  Rule = "failed"  // and those that failed
-	BackfillAll     Rule = "all"     // and those that succeeded: their effects are guarded by business keys or happen again
+	BackfillAll     Rule = "all"     // and those that succeeded or are uncertain: their effects are guarded by business keys or happen again
 )
 
 // retries lists the states that a rule sends back to pending.

@@ -14,7 +14,8 @@ definition that was in force then. The rule says which ones:
 
   missing  those that do not exist, or were missed, skipped or cancelled (default)
   failed   and those that failed
-  all      and those that succeeded: effects that no business key guards happen again
+  all      and those that succeeded or are uncertain: effects that no business key
+           guards happen again
 
 See first what would happen with --dry-run.`
 
