@@ -93,18 +93,11 @@ func prepared(t testing.TB, r *rig) *rig {
 	return r
 }
 
-func openSQL(t testing.TB, d sqltest.Database) *rig {
-	db := d.Open(t)
+func openSQL(t testing.TB, d sqltest.Database) *rig { return sqlRig(d, d.Open(t)) }
+
+func sqlRig(d sqltest.Database, db *sql.DB) *rig {
 	dialect := effect.Dialect(d.Dialect)
-	r := newRig(d, db, dialect.DB(db), func(tx *sql.Tx) *txn {
-		return &txn{
-			Tx: dialect.Tx(tx), commit: tx.Commit, rollback: tx.Rollback,
-			exec: func(ctx context.Context, query string, args ...any) error {
-				_, err := tx.ExecContext(ctx, query, args...)
-				return err
-			},
-		}
-	})
+	r := newRig(d, db, dialect.DB(db), func(tx *sql.Tx) *txn { return sqlTxn(dialect, tx) })
 	r.begin = func(ctx context.Context) (*txn, error) {
 		tx, err := db.BeginTx(ctx, nil)
 		if err != nil {
@@ -131,7 +124,11 @@ func openPGX(t testing.TB, d sqltest.Database) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	r := newRig(d, d.Open(t), pgxeffect.DB(pool), pgxTxn)
+	return pgxRig(d, d.Open(t), pool)
+}
+
+func pgxRig(d sqltest.Database, db *sql.DB, pool *pgxpool.Pool) *rig {
+	r := newRig(d, db, pgxeffect.DB(pool), pgxTxn)
 	r.name = "pgx"
 	r.begin = func(ctx context.Context) (*txn, error) {
 		tx, err := pool.Begin(ctx)
