@@ -51,6 +51,10 @@ func Open(ctx context.Context, url string, opt store.Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	return open(ctx, cfg, opt)
+}
+
+func open(ctx context.Context, cfg config, opt store.Options) (_ *Store, err error) {
 	s := &Store{cfg: cfg, readOnly: opt.ReadOnly}
 	s.dialect.schema = pgx.Identifier{cfg.schema}.Sanitize()
 	s.over, s.end = context.WithCancel(context.Background())

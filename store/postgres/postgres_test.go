@@ -10,9 +10,17 @@ import (
 	"github.com/duly-dev/duly/store/storetest"
 )
 
-var servers sqltest.Servers
+// durable syncs every commit, as in production.
+var (
+	servers sqltest.Servers
+	durable = sqltest.Servers{Durable: true}
+)
 
-func TestMain(m *testing.M) { os.Exit(servers.Run(m)) }
+func TestMain(m *testing.M) {
+	code := servers.Run(m)
+	durable.Stop()
+	os.Exit(code)
+}
 
 func TestConformanceThroughPgbouncer(t *testing.T) {
 	through := pgbouncer(t, servers.Postgres(t).DSN)
