@@ -12,7 +12,8 @@ import (
 	"github.com/duly-dev/duly/control"
 	"github.com/duly-dev/duly/server"
 	"github.com/duly-dev/duly/store"
-	_ "github.com/duly-dev/duly/store/sqlite" // sqlite:
+	_ "github.com/duly-dev/duly/store/postgres" // postgres:
+	_ "github.com/duly-dev/duly/store/sqlite"   // sqlite:
 )
 
 const defaultStore = "sqlite:duly.db"
