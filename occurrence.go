@@ -117,7 +117,10 @@ type EffectCounts struct {
 
 // Effect is one recorded effect of an occurrence.
 type Effect struct {
-	Key       string          `json:"key"`
+	Key string `json:"key"`
+	// Attempt and Token say which attempt told of making it. They are 0 where
+	// that attempt died first, and a later one found the effect; the ledger
+	// knows then.
 	Attempt   int             `json:"attempt"`
 	Token     int64           `json:"token"`
 	CreatedAt time.Time       `json:"created_at"`
