@@ -27,13 +27,19 @@ type attempt struct {
 	over       bool // reported, or nothing is to be reported any more
 }
 
+// maxUnasked bounds how long the store is not asked about an attempt, however
+// long its lease: the answer says too that somebody wants it to stop.
+const maxUnasked = 10 * time.Second
+
+func renewEvery(lease time.Duration) time.Duration { return min(lease/3, maxUnasked) }
+
 // trust starts or extends the time for which the node believes in its lease,
 // counted from before the store was asked.
 func (a *attempt) trust(asked time.Time, lease time.Duration, until time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.trusted = asked.Add(keep.TrustWindow(lease))
-	a.renewAt = asked.Add(lease / 3)
+	a.renewAt = asked.Add(renewEvery(lease))
 	a.leaseUntil = until
 	if a.expiry != nil {
 		a.expiry.Reset(time.Until(a.trusted))
@@ -172,7 +178,7 @@ func (s *activeSet) scan(now time.Time) (due []*attempt, next time.Time) {
 	next = now.Add(time.Hour)
 	for a := range s.attempts {
 		a.mu.Lock()
-		over, renewAt, ahead := a.over, a.renewAt, a.claim.Lease/12
+		over, renewAt, ahead := a.over, a.renewAt, renewEvery(a.claim.Lease)/4
 		a.mu.Unlock()
 		if over {
 			continue

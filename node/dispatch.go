@@ -18,6 +18,8 @@ const (
 	// a page of one schedule: a long outage is caught up in steps between
 	// which others fire and claim.
 	maxMade = 2000
+	// heldPause is how long a node leaves alone what another one is at.
+	heldPause = 5 * time.Millisecond
 	// badPlanDelay is when a schedule is looked at again whose definition this
 	// program cannot read (written by a newer one, or a zone it lacks).
 	badPlanDelay = time.Minute
@@ -62,10 +64,10 @@ func (n *Node) pass(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	sated := false // what is ready is not for this node, or not now
-	more := false
+	more, held := false, false
 	switch {
 	case came(h.Due, h.Now):
-		if more, err = n.fire(ctx); err != nil {
+		if more, held, err = n.fire(ctx); err != nil {
 			return 0, err
 		}
 	case came(h.Ready, h.Now):
@@ -77,11 +79,14 @@ func (n *Node) pass(ctx context.Context) (time.Duration, error) {
 	// However much there is to catch up, those whose owners are gone do not
 	// wait for the end of it.
 	if came(h.Lease, h.Now) {
-		left, err := n.reap(ctx)
+		left, none, err := n.reap(ctx)
 		if err != nil {
 			return 0, err
 		}
-		more = more || left
+		more, held = more || left, held || none
+	}
+	if held && !more {
+		return heldPause, nil
 	}
 	if more || came(h.Due, h.Now) {
 		return 0, nil // the horizon has moved
@@ -115,20 +120,20 @@ func (n *Node) look(ctx context.Context) (store.Horizon, error) {
 
 // fire makes the occurrences of due schedules and, in the same transaction,
 // claims those that this node has room for: one commit before a handler
-// starts, not two.
-func (n *Node) fire(ctx context.Context) (more bool, err error) {
+// starts, not two. held means that another node had hold of all that is due.
+func (n *Node) fire(ctx context.Context) (more, held bool, err error) {
 	asked := time.Now()
 	req := store.FireRequest{Node: n.sessionID(), Limit: n.opt.FireLimit, Plan: n.planner(ctx), Claim: n.offer()}
 	res, err := n.store.Fire(ctx, req)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	if res.ClockSetBack > 0 {
 		n.log.Warn("the store's clock was set back; schedules go on from its new time, and what was made stays made", "by", res.ClockSetBack)
 	}
 	n.stats.fired(res.Fired)
 	n.start(asked, res.Claims)
-	return res.More, nil
+	return res.More, res.Schedules == 0, nil
 }
 
 // planner binds package plan to this node's cache of definitions.
@@ -193,8 +198,9 @@ func (n *Node) claim(ctx context.Context) (sated bool, err error) {
 	return len(res.Claims) < offer.Max, nil
 }
 
-// reap ends attempts whose owners are gone.
-func (n *Node) reap(ctx context.Context) (more bool, err error) {
+// reap ends attempts whose owners are gone. held means that another node had
+// hold of them all.
+func (n *Node) reap(ctx context.Context) (more, held bool, err error) {
 	res, err := n.store.Reap(ctx, store.ReapRequest{Limit: n.opt.FireLimit, Decide: func(e store.Expired) store.Next {
 		p, err := n.plans.Get(ctx, e.Definition)
 		if err != nil {
@@ -203,12 +209,12 @@ func (n *Node) reap(ctx context.Context) (more bool, err error) {
 		return plan.Expired(p, e, random())
 	}})
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	for _, lost := range res.Lost {
 		n.log.Warn("attempt lost: its lease ran out", "occurrence", duly.OccurrenceID(lost.Schedule, lost.Period),
 			"attempt", lost.Attempt, "owner", lost.Node, "now", lost.State)
 	}
 	n.stats.reaped(res)
-	return res.More, nil
+	return res.More, len(res.Lost) == 0 && len(res.Missed) == 0, nil
 }

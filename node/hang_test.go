@@ -234,3 +234,51 @@ func TestALongCatchUpDoesNotKeepLostAttemptsWaiting(t *testing.T) {
 		cut.set(false)
 	})
 }
+
+// elsewhere is a store of which another node holds what is due.
+type elsewhere struct {
+	endless
+	calls atomic.Int32
+}
+
+func (e *elsewhere) Fire(ctx context.Context, r store.FireRequest) (store.FireResult, error) {
+	e.calls.Add(1)
+	time.Sleep(time.Millisecond)
+	return store.FireResult{}, nil
+}
+
+func TestWhatAnotherNodeHoldsIsNotAskedForInABusyLoop(t *testing.T) {
+	inBubble(t, func(w *world) {
+		st := &elsewhere{endless: endless{w.st}}
+		w.start(st, node.Options{}, handle(done))
+		time.Sleep(time.Second)
+		if calls := st.calls.Load(); calls < 10 || calls > 250 {
+			t.Errorf("asked %d times in a second", calls)
+		}
+	})
+}
+
+func TestACancelIsHeardOfSoonHoweverLongTheLease(t *testing.T) {
+	inBubble(t, func(w *world) {
+		s := handled("s", "0 * * * *")
+		s.Lease = duly.Duration(24 * time.Hour)
+		w.apply(s)
+		var ended atomic.Int64
+		w.start(w.st, node.Options{}, handle(func(ctx context.Context, _ *node.Occurrence) error {
+			<-ctx.Done()
+			ended.Store(time.Now().UnixNano())
+			return context.Cause(ctx)
+		}))
+		toHour()
+		time.Sleep(15 * time.Minute)
+		asked := time.Now()
+		if err := w.ctl.Cancel(w.ctx, w.occurrences("s")[0].ID, "test", ""); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if after := time.Unix(0, ended.Load()).Sub(asked); after < 0 || after > 15*time.Second {
+			t.Errorf("the handler was told after %v", after)
+		}
+	})
+}
