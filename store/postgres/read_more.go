@@ -1,7 +1,9 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -72,7 +74,7 @@ func (s *Store) Queues(ctx context.Context) ([]store.QueueStatus, error) {
 		err := c.query(`SELECT * FROM (SELECT name, concurrency, rate_count, rate_per, owner,
 				(SELECT count(*) FROM duly.occurrences o WHERE o.state < 2 AND o.queue IS NOT NULL AND o.queue = q.queue AND o.state = 1) AS running,
 				(SELECT count(*) FROM duly.occurrences o WHERE o.state < 2 AND o.queue IS NOT NULL AND o.queue = q.queue AND o.state = 0) AS pending,
-				EXISTS (SELECT 1 FROM duly.schedules s WHERE s.queue = q.queue AND s.removed_at IS NULL) AS named
+				(SELECT s.sid FROM duly.schedules s WHERE s.queue IS NOT NULL AND s.queue = q.queue AND s.removed_at IS NULL LIMIT 1) IS NOT NULL AS named
 			FROM duly.queues q) k WHERE owner IS NOT NULL OR running > 0 OR pending > 0 OR named ORDER BY name`, nil, func(r row) error {
 			all = append(all, store.QueueStatus{Queue: queueOf(r.str(0), int(r.int(1)), r.int(2), r.int(3)), Running: int(r.int(5)), Pending: int(r.int(6))})
 			return nil
@@ -183,9 +185,12 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 			return st, err
 		}
 		st.Nodes = int(nodes)
-		err = c.query(`SELECT s.id, k.reason, k.count FROM duly.skips k JOIN duly.schedules s ON s.sid = k.sid ORDER BY k.count DESC, s.id, k.reason LIMIT 1000`, nil, func(r row) error {
+		err = c.query(`SELECT (SELECT t.id FROM duly.tracks t WHERE t.sid = k.sid), k.reason, k.count FROM duly.skips k ORDER BY k.count DESC LIMIT 1000`, nil, func(r row) error {
 			st.Skips = append(st.Skips, store.SkipCount{Schedule: r.str(0), Reason: r.str(1), Count: r.int(2)})
 			return nil
+		})
+		slices.SortFunc(st.Skips, func(a, b store.SkipCount) int {
+			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Schedule, b.Schedule), cmp.Compare(a.Reason, b.Reason))
 		})
 		return st, err
 	})

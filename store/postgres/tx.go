@@ -62,6 +62,9 @@ func write[T any](ctx context.Context, s *Store, fn func(*tx) (T, error)) (T, er
 		case collided(err):
 			continue
 		}
+		if disconnected(err) {
+			s.names.forget()
+		}
 		return zero, s.classify(err)
 	}
 }

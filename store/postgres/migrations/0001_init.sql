@@ -59,6 +59,7 @@ CREATE TABLE duly.schedules (
   resume_policy text
 );
 CREATE INDEX schedules_owner ON duly.schedules (owner) WHERE removed_at IS NULL;
+CREATE INDEX schedules_queue ON duly.schedules (queue) WHERE removed_at IS NULL AND queue IS NOT NULL;
 
 -- And this one with every firing and every end. It has what planning needs, and
 -- its lock is the lock of the schedule: whoever makes, ends or reorders
@@ -97,7 +98,8 @@ CREATE TABLE duly.skips (
   reason text NOT NULL,
   count  bigint NOT NULL,
   PRIMARY KEY (sid, reason)
-) WITH (fillfactor = 70);
+);
+CREATE INDEX skips_count ON duly.skips (count);
 
 CREATE TABLE duly.queues (
   queue       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
