@@ -192,11 +192,8 @@ const (
 // be reached.
 type WhenUnavailable string
 
-// Default wait. Run is for harmless work only: every such run is unowned.
-const (
-	UnavailableWait WhenUnavailable = "wait"
-	UnavailableRun  WhenUnavailable = "run"
-)
+// UnavailableWait is the only choice so far: nothing starts without ownership.
+const UnavailableWait WhenUnavailable = "wait"
 
 // Retry says how failed and lost attempts are repeated. Backoff doubles with
 // every attempt up to MaxBackoff and carries full jitter.

@@ -214,7 +214,7 @@ func (v *faults) policies(s *Schedule) {
 	oneOf(v, "catch_up.policy", s.CatchUp.Policy, CatchUpNone, CatchUpLatest, CatchUpAll, CatchUpCombine)
 	v.between("catch_up.window", s.CatchUp.Window, Duration(time.Second), maxWindow)
 	v.intRange("catch_up.max", s.CatchUp.Max, 0, 1_000_000)
-	oneOf(v, "when_unavailable", s.WhenUnavailable, UnavailableWait, UnavailableRun)
+	oneOf(v, "when_unavailable", s.WhenUnavailable, UnavailableWait)
 	v.intRange("priority", s.Priority, -100, 100)
 	v.between("lease", s.Lease, minLease, maxLease)
 	v.between("timeout", s.Timeout, Duration(time.Millisecond), maxPolicy)

@@ -136,7 +136,7 @@ func enumValues(t reflect.Type) []any {
 	case reflect.TypeFor[duly.CatchUpPolicy]():
 		return values(duly.CatchUpNone, duly.CatchUpLatest, duly.CatchUpAll, duly.CatchUpCombine)
 	case reflect.TypeFor[duly.WhenUnavailable]():
-		return values(duly.UnavailableWait, duly.UnavailableRun)
+		return values(duly.UnavailableWait)
 	case reflect.TypeFor[duly.Code]():
 		return values(duly.CodeInvalid, duly.CodeNotFound, duly.CodeConflict, duly.CodeNotHolder, duly.CodeStaleToken,
 			duly.CodeUnavailable, duly.CodeUncertain, duly.CodeInternal)
