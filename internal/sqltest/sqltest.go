@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -66,7 +67,8 @@ func (s *Servers) Each(t *testing.T, test func(t *testing.T, d Database)) {
 
 // SQLite gives a test an SQLite file, opened the way Duly recommends.
 func SQLite(t testing.TB) Database {
-	dsn := "file:" + filepath.Join(t.TempDir(), "app.db") + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_txlock=immediate"
+	file := url.URL{Scheme: "file", OmitHost: true, Path: filepath.Join(t.TempDir(), "app.db")}
+	dsn := file.String() + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_txlock=immediate"
 	return Database{Name: "sqlite", Dialect: "sqlite", Driver: "sqlite", DSN: dsn}
 }
 
