@@ -94,7 +94,7 @@ func (c *conn) attachAttempts(ctx context.Context, all []duly.Occurrence, output
 	}
 	seen := map[[2]int64]bool{} // a chunk may name an occurrence twice
 	err := c.in(ctx, `SELECT a.number, a.token, m.name, a.started_at, a.ended_at, NULL, a.outcome, a.late, a.created, a.reused, a.seq
-		FROM attempts a LEFT JOIN makers m ON m.maker = a.holder WHERE a.seq IN (`, ") ORDER BY a.seq, a.number", nil, seqs, func(r row) error {
+		FROM attempts a LEFT JOIN makers m ON m.maker = a.holder WHERE a.seq IN (`, ")", nil, seqs, func(r row) error {
 		if o := bySeq[r.int(10)]; !seen[[2]int64{r.int(10), r.int(0)}] {
 			seen[[2]int64{r.int(10), r.int(0)}] = true
 			o.Attempts = append(o.Attempts, readAttempt(r))

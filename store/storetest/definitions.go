@@ -85,6 +85,7 @@ func definitions(g *group) {
 	})
 
 	g.claim("FieldCase_B71_AChangedDefinitionReplacesTheOldOne", func(e *env) {
+		e.now = e.now.Truncate(25 * time.Minute).Add(25 * time.Minute) // nothing is due in the next minute
 		e.apply(sched{id: "a", every: 25 * time.Minute})
 		e.pass(time.Minute)
 		changed := sched{id: "a", every: 15 * time.Minute}

@@ -244,6 +244,30 @@ func fire(g *group) {
 		}
 	})
 
+	g.claim("ARunGoesOnNoSingleOneAndNoOtherKind", func(e *env) {
+		s := sched{id: "a"}
+		e.apply(s)
+		record := func(count int, reason string, state duly.State) {
+			e.pass(time.Minute)
+			e.fireWith(store.FireRequest{Plan: func(now time.Time, due []store.DueSchedule) []store.Firing {
+				f := e.plan(now, due)
+				o := &f[0].Occurrences[0]
+				o.State, o.Reason, o.Count, o.Extend = state, reason, count, true
+				return f
+			}})
+		}
+		record(1, "outage", duly.Missed)
+		record(30, "outage", duly.Missed)
+		record(30, "pause", duly.Missed)
+		record(30, "pause", duly.Skipped)
+		record(5, "pause", duly.Skipped)
+		var counts []int
+		for _, o := range e.all("a") {
+			counts = append(counts, o.Count)
+		}
+		wantEqual(e, "counts", fmt.Sprint(counts), "[1 30 30 35]")
+	})
+
 	g.claim("APlannerThatPanicsBreaksNothing", func(e *env) {
 		e.apply(sched{id: "a"})
 		e.pass(time.Minute)
