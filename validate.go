@@ -251,6 +251,16 @@ func (v *faults) target(t *Target) {
 		if len(t.Exec.Command) == 0 || t.Exec.Command[0] == "" {
 			v.add("target.exec.command", "is missing: a program and its arguments, as in [\"./invoice.sh\"]")
 		}
+		for i, arg := range t.Exec.Command {
+			if strings.ContainsRune(arg, 0) {
+				v.add(fmt.Sprintf("target.exec.command[%d]", i), "holds a NUL, which no program can be given")
+			}
+		}
+		for name, value := range t.Exec.Env {
+			if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
+				v.add("target.exec.env", "%q cannot be a variable: its name has no '=' and neither name nor value has a NUL", name)
+			}
+		}
 		v.between("target.exec.kill_after", t.Exec.KillAfter, Duration(time.Millisecond), Duration(time.Hour))
 		v.intRange("target.exec.output_limit", t.Exec.OutputLimit, 0, 1<<20)
 	case t.HTTP != nil:
@@ -258,6 +268,27 @@ func (v *faults) target(t *Target) {
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 			v.add("target.http.url", "%q is not a full http or https address", t.HTTP.URL)
 		}
+		if !isToken(t.HTTP.Method, true) {
+			v.add("target.http.method", "%q is no HTTP method", t.HTTP.Method)
+		}
+		for name, value := range t.HTTP.Headers {
+			if !isToken(name, false) || strings.ContainsAny(value, "\r\n\x00") {
+				v.add("target.http.headers", "%q cannot be a header: its name is a word and its value one line", name)
+			}
+		}
 		v.intRange("target.http.response_limit", t.HTTP.ResponseLimit, 0, 1<<20)
 	}
+}
+
+// isToken reports whether s is a token of RFC 9110, section 5.6.2.
+func isToken(s string, orEmpty bool) bool {
+	if s == "" {
+		return orEmpty
+	}
+	for _, r := range s {
+		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", r)) {
+			return false
+		}
+	}
+	return true
 }

@@ -71,6 +71,14 @@ func TestValidateNamesTheField(t *testing.T) {
 		{"target", func(s *Schedule) { s.Target = Target{} }},
 		{"target", func(s *Schedule) { s.Target.HTTP = &HTTPTarget{URL: "http://a/"} }},
 		{"target.exec.command", func(s *Schedule) { s.Target = Target{Exec: &ExecTarget{}} }},
+		{"target.exec.command[0]", func(s *Schedule) { s.Target = Target{Exec: &ExecTarget{Command: []string{"a\x00b"}}} }},
+		{"target.exec.env", func(s *Schedule) {
+			s.Target = Target{Exec: &ExecTarget{Command: []string{"a"}, Env: map[string]string{"A=B": "c"}}}
+		}},
+		{"target.http.headers", func(s *Schedule) {
+			s.Target = Target{HTTP: &HTTPTarget{URL: "http://a/", Headers: map[string]string{"A\r\nB": "c"}}}
+		}},
+		{"target.http.method", func(s *Schedule) { s.Target = Target{HTTP: &HTTPTarget{URL: "http://a/", Method: "GET /"}} }},
 		{"target.http.url", func(s *Schedule) { s.Target = Target{HTTP: &HTTPTarget{URL: "file:///etc/passwd"}} }},
 	} {
 		s := good()

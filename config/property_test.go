@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/duly-dev/duly/config"
@@ -70,7 +71,10 @@ func jsonValue(t *rapid.T, depth int) any {
 	}
 	m := map[string]any{}
 	for range rapid.IntRange(0, 4).Draw(t, "members") {
-		m[rapid.String().Draw(t, "key")] = jsonValue(t, depth-1)
+		// Placeholders are read in values only, so a key is never escaped; the
+		// test escapes the whole text.
+		key := strings.ReplaceAll(rapid.String().Draw(t, "key"), "${", "$")
+		m[key] = jsonValue(t, depth-1)
 	}
 	return m
 }

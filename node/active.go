@@ -22,6 +22,7 @@ type attempt struct {
 	mu         sync.Mutex
 	trusted    time.Time // monotonic: until then the lease surely holds
 	renewAt    time.Time // monotonic
+	askedAt    time.Time // monotonic: when the store was last asked
 	leaseUntil time.Time // by the store's clock
 	expiry     *time.Timer
 	over       bool // reported, or nothing is to be reported any more
@@ -38,6 +39,7 @@ func renewEvery(lease time.Duration) time.Duration { return min(lease/3, maxUnas
 func (a *attempt) trust(asked time.Time, lease time.Duration, until time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.askedAt = asked
 	a.trusted = asked.Add(keep.TrustWindow(lease))
 	a.renewAt = asked.Add(renewEvery(lease))
 	a.leaseUntil = until
@@ -143,6 +145,32 @@ func (s *activeSet) remove(a *attempt) (wanted bool) {
 	wanted, s.wanted = s.wanted, false
 	return wanted
 }
+
+// hurry has attempts renewed soon that something may have happened to: all of
+// a schedule, or all where it is not known which. A renewal is how an attempt
+// learns that it is wanted ended. No attempt is asked about more than once in
+// hurryEvery.
+func (s *activeSet) hurry(schedule string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	hurried := false
+	for a := range s.attempts {
+		if schedule != "" && a.claim.Schedule != schedule {
+			continue
+		}
+		a.mu.Lock()
+		if soon := a.askedAt.Add(hurryEvery); !a.over && a.renewAt.After(soon) {
+			a.renewAt = soon
+			hurried = hurried || soon.Before(s.nextScan)
+		}
+		a.mu.Unlock()
+	}
+	if hurried {
+		signal(s.sooner)
+	}
+}
+
+const hurryEvery = time.Second
 
 func (s *activeSet) wantSlots() {
 	s.mu.Lock()

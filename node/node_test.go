@@ -442,3 +442,25 @@ func TestAReportThatTheStoreCannotTakeDoesNotKeepTheOthers(t *testing.T) {
 		}
 	})
 }
+
+// With a long lease, the next renewal is far away when the later one comes due.
+func TestReplaceEndsTheRunningOneSoonWhateverItsLease(t *testing.T) {
+	inBubble(t, func(w *world) {
+		s := handled("s", "* * * * *")
+		s.Overlap, s.Lease = duly.OverlapReplace, duly.Duration(time.Hour)
+		w.apply(s)
+		w.start(w.st, node.Options{}, handle(func(ctx context.Context, _ *node.Occurrence) error {
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}))
+		toMinute(0)
+		time.Sleep(2*time.Minute + 5*time.Second)
+		synctest.Wait()
+		all := w.occurrences("s")
+		for _, o := range all[:2] {
+			if o.State != duly.Cancelled || o.FinishedAt.Sub(o.Attempts[0].StartedAt) > 62*time.Second {
+				t.Errorf("%s is %s after %v", o.ID, o.State, o.FinishedAt.Sub(o.Attempts[0].StartedAt))
+			}
+		}
+	})
+}

@@ -112,10 +112,16 @@ func (n *Node) leave(session int64) {
 	}
 }
 
-// watch turns the store's events into wake-ups of the dispatcher.
+// watch turns the store's events into wake-ups of the dispatcher, and of the
+// keeper for attempts that somebody may want ended.
 func (n *Node) watch(ctx context.Context) {
 	for ctx.Err() == nil {
-		err := n.store.Watch(ctx, func(store.Event) { signal(n.wake) })
+		err := n.store.Watch(ctx, func(e store.Event) {
+			signal(n.wake)
+			if e.Topic == store.TopicOccurrences || e.Topic == store.TopicAny {
+				n.active.hurry(e.Schedule)
+			}
+		})
 		if ctx.Err() != nil {
 			return
 		}
