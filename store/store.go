@@ -211,7 +211,7 @@ type Horizon struct {
 	Now   time.Time
 	Due   time.Time // a schedule comes due
 	Ready time.Time // a pending occurrence may start (now or earlier: at once)
-	Lease time.Time // a lease runs out, or a start deadline passes
+	Lease time.Time // a lease or a node's session runs out, or a start deadline passes
 }
 
 // Worker hands out ownership and takes reports.
@@ -236,7 +236,8 @@ type Worker interface {
 	Finish(ctx context.Context, node int64, reports []Report) ([]Finished, error)
 
 	// Reap ends up to req.Limit attempts whose lease has run out, by
-	// req.Decide, and makes occurrences missed whose start deadline passed.
+	// req.Decide, makes occurrences missed whose start deadline passed, and
+	// ends the sessions of nodes that were not kept alive.
 	Reap(ctx context.Context, req ReapRequest) (ReapResult, error)
 }
 
@@ -347,7 +348,8 @@ type Finished struct {
 	State    duly.State // of the occurrence now
 	Late     bool
 	// Err is nil where the report was accepted; otherwise of code stale_token
-	// (superseded, and kept) or not_found.
+	// (superseded, and kept), not_found, or invalid (no outcome or next state
+	// that a report can have).
 	Err error
 }
 
@@ -492,7 +494,8 @@ type Operator interface {
 	Resolve(ctx context.Context, occurrence string, to duly.State, by, why string) error
 
 	// Trim deletes up to limit ended occurrences that finished before a time,
-	// with their attempts, and old audit rows and ended nodes. Effects stay.
+	// with their attempts, and old audit rows and ended nodes. Effects stay,
+	// and so does an occurrence that holds its schedule.
 	Trim(ctx context.Context, before time.Time, limit int) (int, error)
 }
 

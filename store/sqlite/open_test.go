@@ -200,6 +200,18 @@ func TestOpenedForReadingOnlyNothingIsWritten(t *testing.T) {
 	if _, err := s.Join(context.Background(), store.NodeInfo{}); duly.CodeOf(err) != duly.CodeInvalid {
 		t.Fatalf("a write was answered %v", err)
 	}
+	woken := make(chan store.Event, 100)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = s.Watch(ctx, func(e store.Event) { woken <- e }) }()
+	writing := openTest(t, url)
+	for deadline := time.Now().Add(10 * time.Second); len(woken) == 0; time.Sleep(10 * time.Millisecond) {
+		if _, err := writing.Join(ctx, store.NodeInfo{}); err != nil || time.Now().After(deadline) {
+			t.Fatalf("a reader is not told what others write (%v)", err)
+		}
+	}
+	cancel()
+	<-ended
 }
 
 func TestPathsMayHoldAnything(t *testing.T) {

@@ -47,16 +47,29 @@ func (s *Store) Watch(ctx context.Context, notify func(store.Event)) error {
 	if !s.watchers.join(m, s.cfg.poll) {
 		return errClosed
 	}
+	defer s.watchers.leave(m)
+	var look <-chan time.Time
+	var other *looker
 	if s.writer != nil {
 		signal(s.writer.wake) // it learns that there is something to look for
+	} else if s.cfg.poll > 0 {
+		other = &looker{store: s}
+		defer other.close()
+		ticker := time.NewTicker(lonely * s.cfg.poll)
+		defer ticker.Stop()
+		look = ticker.C
 	}
-	defer s.watchers.leave(m)
 	for {
 		select {
 		case <-ctx.Done():
 			return s.classify(ctx.Err())
 		case <-m.gone:
 			return errClosed
+		case <-look:
+			if err := other.look(ctx); err != nil {
+				return s.classify(err)
+			}
+			continue
 		case <-m.filled:
 		}
 		m.mu.Lock()
@@ -66,6 +79,39 @@ func (s *Store) Watch(ctx context.Context, notify func(store.Event)) error {
 		for topic, schedule := range taken {
 			notify(store.Event{Topic: topic, Schedule: schedule})
 		}
+	}
+}
+
+// looker notices changes where there is no writer to do so, in a store that is
+// opened for reading only.
+type looker struct {
+	store   *Store
+	conn    *conn
+	version int64
+}
+
+func (l *looker) look(ctx context.Context) error {
+	if l.conn == nil {
+		c, err := connect(ctx, l.store.readers.connector)
+		if err != nil {
+			return err
+		}
+		l.conn = c
+	}
+	version, err := l.conn.number(ctx, "PRAGMA data_version")
+	if err != nil {
+		return err
+	}
+	if l.version != 0 && version != l.version {
+		l.store.watchers.changedElsewhere()
+	}
+	l.version = version
+	return nil
+}
+
+func (l *looker) close() {
+	if l.conn != nil {
+		_ = l.conn.close()
 	}
 }
 
