@@ -13,7 +13,7 @@ help: ## show what can be made
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## start Duly with the invoice example on embedded SQLite; Ctrl-C stops it
-	$(GO) run ./examples/invoices
+	@$(GO) build -o bin/invoices ./examples/invoices && exec bin/invoices
 
 build: ## build bin/duly, without cgo
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/duly ./cmd/duly
