@@ -141,17 +141,18 @@ func (c *claiming) hand() error {
 		return err
 	}
 	fromFile := int64(0)
+	c.res.Claims = slices.Grow(c.res.Claims, len(c.picked))
 	for i, p := range c.picked {
-		var claim *store.Claim
+		if p.row != nil && p.row.existed {
+			c.leftOver = true
+			continue
+		}
 		if p.row != nil {
-			if p.row.existed {
-				c.leftOver = true
-				continue
-			}
-			claim = p.row.claim(c.now)
-			c.queueOf(claim, p.queue, p.row.Serial)
+			c.res.Claims = append(c.res.Claims, p.row.claim(c.now))
+			c.queueOf(&c.res.Claims[len(c.res.Claims)-1], p.queue, p.row.Serial)
 		} else {
-			if claim = claims[p.seq]; claim == nil {
+			claim := claims[p.seq]
+			if claim == nil {
 				return fmt.Errorf("occurrence %d is in an index but not in the table", p.seq)
 			}
 			claim.Token = c.firstToken + int64(i)
@@ -159,8 +160,8 @@ func (c *claiming) hand() error {
 				return err
 			}
 			fromFile++
+			c.res.Claims = append(c.res.Claims, *claim)
 		}
-		c.res.Claims = append(c.res.Claims, *claim)
 		c.started(p.queue)
 	}
 	if err := c.moved(pending, running, fromFile); err != nil {
@@ -180,8 +181,8 @@ func claimTopic(claims []store.Claim) string {
 }
 
 // claim is what a worker is told of a new row that it runs.
-func (r *newRow) claim(now int64) *store.Claim {
-	claim := &store.Claim{
+func (r *newRow) claim(now int64) store.Claim {
+	claim := store.Claim{
 		Seq: r.seq, Schedule: r.due.Schedule, Period: r.Period, Covers: r.Covers, Due: r.Due, IntervalStart: r.IntervalStart, Origin: r.Origin,
 		Revision: r.Revision, Definition: r.Definition, Attempt: 1, Tries: 1, Token: r.token, Lease: r.leaseOf(),
 		LeaseUntil: instant(now + r.leaseOf().Microseconds()),

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/duly-dev/duly"
@@ -107,7 +108,9 @@ func (f *firing) prepare() error {
 			r.seq = seq
 			d.rows = append(d.rows, r)
 		}
-		f.settle[d.sid] = d.contended
+		if d.contended {
+			f.settle[d.sid] = true
+		}
 	}
 	_, err = f.reserve(counterSeq, int(seq-first))
 	return err
@@ -164,7 +167,11 @@ func inOrder(steps ...func() error) error {
 // carryOut inserts occurrences, merges and cancels, moves schedules on and
 // keeps their order.
 func (f *firing) carryOut(due []*dueRow) error {
-	settle := map[int64]bool{}
+	settle, n := map[int64]bool{}, 0
+	for _, d := range due {
+		n += len(d.rows)
+	}
+	f.res.Fired = slices.Grow(f.res.Fired, n)
 	for _, d := range due {
 		if err := f.carryOutOne(d); err != nil {
 			return err
