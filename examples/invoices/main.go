@@ -147,7 +147,7 @@ const welcome = `
   Duly is running, with an application that bills its customers.
 
   Look here       %s/
-  Every %-10v the schedule invoices-demo is due: one occurrence, one attempt,
+  Every %-10vthe schedule invoices-demo is due: one occurrence, one attempt,
                   one invoice for each customer
   Data            %s
 

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -25,9 +26,10 @@ const (
 	demo      = "invoices-demo"
 	every     = 5 * time.Second
 	customers = 2
-	// longestLife of a worker, from its start to its end by kill -9, is somewhat
-	// more than it takes to start, to bill and to report.
-	longestLife = 700 * time.Millisecond
+	// slow is how long a worker takes to bill, and again to report it, and
+	// longestLife how long it has for that until kill -9.
+	slow        = 400 * time.Millisecond
+	longestLife = 600 * time.Millisecond
 	// finishWithin bounds what the last worker, left alone, needs for the rest.
 	finishWithin = 2 * time.Minute
 )
@@ -42,7 +44,8 @@ func TestWorkersKilledAtRandomMomentsBillEveryCustomerOnceForEachPeriod(t *testi
 	a := newApp(t)
 	began := time.Now()
 	for range kills {
-		a.killedAfter(time.Duration(random.Int64N(int64(longestLife))))
+		// One in four is already killed while it starts.
+		a.killedAfter(time.Duration(random.Int64N(int64(longestLife))), random.IntN(4) > 0)
 	}
 	chaos := time.Since(began)
 	summary := a.leftAlone()
@@ -98,15 +101,32 @@ func (a *app) billing() *Billing {
 
 // worker is a running process.
 type worker struct {
-	cmd   *exec.Cmd
-	out   bytes.Buffer
-	ended chan error
+	cmd     *exec.Cmd
+	out     said
+	started <-chan struct{} // closed when it has said something
+	ended   chan error
 }
+
+// said is what a process says.
+type said struct {
+	text  bytes.Buffer
+	once  sync.Once
+	began chan struct{}
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	defer s.once.Do(func() { close(s.began) })
+	return s.text.Write(p)
+}
+
+// String is for when the process has ended.
+func (s *said) String() string { return s.text.String() }
 
 func (a *app) start() *worker {
 	a.t.Helper()
-	w := &worker{ended: make(chan error, 1)}
-	w.cmd = exec.Command(a.exe, "-data", a.data, "-listen", "127.0.0.1:0", "-every", every.String(), "-lease", "1s", "-slow", "400ms")
+	w := &worker{out: said{began: make(chan struct{})}, ended: make(chan error, 1)}
+	w.started = w.out.began
+	w.cmd = exec.Command(a.exe, "-data", a.data, "-listen", "127.0.0.1:0", "-every", every.String(), "-lease", "1s", "-slow", slow.String())
 	w.cmd.Stdout, w.cmd.Stderr = &w.out, &w.out
 	if err := w.cmd.Start(); err != nil {
 		a.t.Fatal(err)
@@ -115,10 +135,18 @@ func (a *app) start() *worker {
 	return w
 }
 
-// killedAfter starts a worker and kills it with kill -9.
-func (a *app) killedAfter(life time.Duration) {
+// killedAfter starts a worker and kills it with kill -9, a while after it was
+// asked to start, or after it has.
+func (a *app) killedAfter(life time.Duration, once bool) {
 	a.t.Helper()
 	w := a.start()
+	if once {
+		select {
+		case <-w.started:
+		case err := <-w.ended:
+			a.t.Fatalf("the worker did not start: %v\n%s", err, w.out.String())
+		}
+	}
 	select {
 	case err := <-w.ended:
 		a.t.Fatalf("the worker ended by itself: %v\n%s", err, w.out.String())
