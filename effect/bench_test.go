@@ -52,10 +52,6 @@ func compareBatch(b *testing.B, r *rig) {
 		}
 		return nil
 	}
-	type bill struct {
-		Number int    `json:"number"`
-		Period string `json:"period"`
-	}
 	customerFirst := invoiceKey
 	periodFirst := func(period string) func(int) string {
 		return func(customer int) string { return fmt.Sprintf("bill/%s/%d", period, customer) }

@@ -69,7 +69,7 @@ func shop(ctx context.Context, args []string) error {
 		return err
 	}
 	defer s.Close()
-	log := slog.New(tint.NewHandler(os.Stderr, &tint.Options{TimeFormat: time.TimeOnly, NoColor: !isatty.IsTerminal(os.Stderr.Fd())}))
+	log := slog.New(tint.NewTextHandler(os.Stderr, &tint.Options{TimeFormat: time.TimeOnly, NoColor: !isatty.IsTerminal(os.Stderr.Fd())}))
 	n, err := node.Open(ctx, "sqlite:"+filepath.Join(*data, "duly.db"), node.Options{App: "payments", Logger: log})
 	if err != nil {
 		return err
