@@ -2,9 +2,11 @@ package postgres
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // conn is a connection in use by one goroutine for one transaction. Statements
@@ -16,6 +18,9 @@ type conn struct {
 	pc    *pgx.Conn
 	line  *pgx.Batch
 	steps []step
+	// answered: the server has answered something; committing: it has been
+	// asked to commit.
+	answered, committing bool
 }
 
 // step is what to do with the answer to a statement in the line.
@@ -58,7 +63,18 @@ func (c *conn) send() error {
 	if err := answers.Close(); failed == nil {
 		failed = err
 	}
+	c.answered = c.answered || failed == nil
 	return failed
+}
+
+// stale reports whether a connection turned out to be dead at its first use, as
+// all idle ones are after a restart of the server. Then nothing has happened,
+// and taking another one is right.
+func (c *conn) stale(err error) bool {
+	if c.answered || c.committing || c.ctx.Err() != nil {
+		return pgconn.SafeToRetry(err)
+	}
+	return c.pc.IsClosed() && (state(err) == "" || strings.HasPrefix(state(err), "57P"))
 }
 
 func (s step) read(answers pgx.BatchResults) error {

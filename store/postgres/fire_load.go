@@ -49,7 +49,6 @@ func (f *firing) load() (err error) {
 	if len(f.due) == 0 {
 		return nil
 	}
-	f.raiseMark()
 	return f.loadMore()
 }
 

@@ -32,6 +32,7 @@ func (f *firing) carryOut() error {
 		return err
 	}
 	f.move(fired)
+	f.raiseMark()
 	f.event(store.TopicSchedules, f.topic())
 	var sids []int64
 	for _, d := range f.due {

@@ -245,13 +245,6 @@ func (n *notifier) send(payloads []string) error {
 	}
 	defer pc.Release()
 	c := newConn(ctx, &n.store.dialect, pc.Conn())
-	c.later("BEGIN")
-	c.later("SET LOCAL synchronous_commit = off")
-	c.later("SELECT pg_notify(?, payload) FROM unnest(?::text[]) u (payload)", n.store.channel(), payloads)
-	c.later("COMMIT")
-	if err := c.send(); err != nil {
-		c.undo()
-		return err
-	}
-	return nil
+	_, err = c.exec("SELECT set_config('synchronous_commit', 'off', true), pg_notify(?, payload) FROM unnest(?::text[]) u (payload)", n.store.channel(), payloads)
+	return err
 }

@@ -62,7 +62,10 @@ func (r *rounds) work(ctx context.Context, s *Store) {
 		if !r.round(ctx, s) {
 			return
 		}
-		signal(r.moved)
+		select {
+		case r.moved <- struct{}{}:
+		case <-ctx.Done():
+		}
 	}
 }
 
@@ -125,5 +128,26 @@ func (r *rounds) settle(s *Store) {
 			return
 		}
 		r.finish(ctx, s, res.Claims)
+	}
+}
+
+// check ends what is left and holds the store to its promises.
+func (r *rounds) check(s *Store, ids []string) {
+	r.t.Helper()
+	r.settle(s)
+	checkCounts(r.t, s)
+	for _, id := range ids {
+		all, _, err := s.Occurrences(r.t.Context(), store.OccurrenceFilter{Schedule: id}, store.Page{Limit: 1000})
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if len(all) != int(r.minute.Load()) {
+			r.t.Errorf("%s has %d occurrences after %d minutes", id, len(all), r.minute.Load())
+		}
+		for _, o := range all {
+			if o.State != duly.Succeeded {
+				r.t.Errorf("%s is %s", o.ID, o.State)
+			}
+		}
 	}
 }

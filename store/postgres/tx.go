@@ -51,7 +51,7 @@ func write[T any](ctx context.Context, s *Store, fn func(*tx) (T, error)) (T, er
 	}
 	careful := false
 	for repeats := 0; ; repeats++ {
-		res, err := try(ctx, s, careful, fn)
+		res, stale, err := try(ctx, s, careful, fn)
 		switch {
 		case err == nil:
 			return res, nil
@@ -59,7 +59,7 @@ func write[T any](ctx context.Context, s *Store, fn func(*tx) (T, error)) (T, er
 		case state(err) == uniqueViolation:
 			careful = true
 			continue
-		case collided(err):
+		case stale || collided(err):
 			continue
 		}
 		if disconnected(err) {
@@ -69,26 +69,28 @@ func write[T any](ctx context.Context, s *Store, fn func(*tx) (T, error)) (T, er
 	}
 }
 
-// try runs fn in one transaction.
-func try[T any](ctx context.Context, s *Store, careful bool, fn func(*tx) (T, error)) (res T, err error) {
+// try runs fn in one transaction. stale: the connection was dead at its first
+// use.
+func try[T any](ctx context.Context, s *Store, careful bool, fn func(*tx) (T, error)) (res T, stale bool, err error) {
 	pc, err := s.acquire(ctx)
 	if err != nil {
-		return res, err
+		return res, false, err
 	}
 	defer pc.Release()
 	t := &tx{conn: newConn(ctx, &s.dialect, pc.Conn()), s: s, careful: careful, skips: map[skipKey]int64{}}
-	t.later("BEGIN")
+	t.later("BEGIN ISOLATION LEVEL READ COMMITTED")
 	s.local(t.conn)
 	if res, err = protect(t, fn); err == nil {
 		err = t.commit()
 	}
 	if err != nil {
+		stale = t.stale(err)
 		t.undo()
-		return res, err
+		return res, stale, err
 	}
 	s.watchers.publish(t.events)
 	s.notifier.tell(t.events)
-	return res, nil
+	return res, false, nil
 }
 
 // protect keeps a panic of a caller's function from leaving a transaction open.
@@ -107,6 +109,7 @@ func (t *tx) commit() error {
 	t.flushSkips()
 	t.flushTally()
 	t.later("COMMIT")
+	t.committing = true
 	return t.send()
 }
 
@@ -176,25 +179,40 @@ const (
 	lockChanges = 0x44756c7a
 )
 
+// look runs fn on a connection, each line of statements for itself.
+func look[T any](ctx context.Context, s *Store, fn func(*conn) (T, error)) (T, error) {
+	var zero T
+	for repeats := 0; ; repeats++ {
+		pc, err := s.acquire(ctx)
+		if err != nil {
+			return zero, s.classify(err)
+		}
+		c := newConn(ctx, &s.dialect, pc.Conn())
+		res, err := fn(c)
+		stale := err != nil && c.stale(err)
+		pc.Release()
+		if err == nil {
+			return res, nil
+		}
+		if !stale || repeats == maxRepeats {
+			return zero, s.classify(err)
+		}
+	}
+}
+
 // read runs fn in a transaction that reads, so that its queries agree with each
 // other.
 func read[T any](ctx context.Context, s *Store, fn func(*conn) (T, error)) (T, error) {
-	var zero T
-	pc, err := s.acquire(ctx)
-	if err != nil {
-		return zero, s.classify(err)
-	}
-	defer pc.Release()
-	c := newConn(ctx, &s.dialect, pc.Conn())
-	c.later("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-	s.local(c)
-	res, err := fn(c)
-	if err == nil {
-		_, err = c.exec("COMMIT")
-	}
-	if err != nil {
-		c.undo()
-		return zero, s.classify(err)
-	}
-	return res, nil
+	return look(ctx, s, func(c *conn) (T, error) {
+		c.later("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+		s.local(c)
+		res, err := fn(c)
+		if err == nil {
+			_, err = c.exec("COMMIT")
+		}
+		if err != nil {
+			c.undo()
+		}
+		return res, err
+	})
 }
