@@ -207,7 +207,7 @@ func (w *world) await(state duly.State) duly.Occurrence {
 		if ok && o.State == state {
 			return o
 		}
-		if ok && (o.State.NeedsAttention() || o.State == duly.Succeeded) && state != duly.Succeeded {
+		if ok && !o.State.Open() {
 			w.t.Fatalf("%s is %s, want %s: %s", o.ID, o.State, state, o.Reason)
 		}
 		select {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -41,6 +42,9 @@ func (inv *invocation) effectsLs() *cobra.Command {
 		Example: "  duly effects ls --prefix invoice/42/\n  duly effects ls --db postgres://app@db/billing --state uncertain",
 		Args:    args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if !slices.Contains([]effect.State{"", effect.Started, effect.Done, effect.Uncertain}, effect.State(state)) {
+				return usagef("--state is %q; it must be one of started, done, uncertain", state)
+			}
 			if db != "" || state != "" {
 				return inv.listLedger(c.Context(), db, effect.Filter{
 					Prefix: q.Prefix, Occurrence: q.Occurrence, State: effect.State(state), Limit: q.Limit, Cursor: q.Cursor,
