@@ -333,12 +333,14 @@ func fire(g *group) {
 		waits := s.at(e.now)
 		past := e.now.Add(-time.Hour)
 		e.pass(time.Minute)
-		res := e.fireWith(store.FireRequest{Claim: &store.ClaimRequest{Node: e.node, Max: 10, Capabilities: []string{"handler:h"}},
+		res := e.fireWith(store.FireRequest{
+			Claim: &store.ClaimRequest{Node: e.node, Max: 10, Capabilities: []string{"handler:h"}},
 			Plan: func(now time.Time, due []store.DueSchedule) []store.Firing {
 				f := e.plan(now, due)
 				f[0].Occurrences = append([]store.NewOccurrence{s.occurrence(past, due[0].Revisions[0])}, f[0].Occurrences...)
 				return f
-			}})
+			},
+		})
 		if len(res.Claims) != 1 || id(res.Claims[0]) != s.at(past) {
 			e.Fatalf("claimed %+v", res.Claims)
 		}

@@ -66,8 +66,10 @@ func reader(g *group) {
 		})
 		e.must(err)
 		want := []store.AttemptFacts{
-			{Seq: c.Seq, Schedule: "a", Period: c.Period, Definition: c.Definition, Attempt: 2, Tries: 2}, {},
-			{Seq: c.Seq, Schedule: "a", Period: c.Period, Definition: c.Definition, Attempt: 1, Tries: 1}, {},
+			{Seq: c.Seq, Schedule: "a", Period: c.Period, Definition: c.Definition, Attempt: 2, Tries: 2},
+			{},
+			{Seq: c.Seq, Schedule: "a", Period: c.Period, Definition: c.Definition, Attempt: 1, Tries: 1},
+			{},
 		}
 		if !slices.Equal(facts, want) {
 			e.Fatalf("facts\n%+v, want\n%+v", facts, want)
@@ -205,8 +207,12 @@ func lists(g *group) {
 			filter store.EffectFilter
 			want   int
 		}{
-			{store.EffectFilter{}, 10}, {store.EffectFilter{Key: "mail/3"}, 1}, {store.EffectFilter{Key: "mail"}, 0}, {store.EffectFilter{Prefix: "mail/"}, 5},
-			{store.EffectFilter{Occurrence: id(c)}, 10}, {store.EffectFilter{Occurrence: "a@2000-01-01"}, 0},
+			{store.EffectFilter{}, 10},
+			{store.EffectFilter{Key: "mail/3"}, 1},
+			{store.EffectFilter{Key: "mail"}, 0},
+			{store.EffectFilter{Prefix: "mail/"}, 5},
+			{store.EffectFilter{Occurrence: id(c)}, 10},
+			{store.EffectFilter{Occurrence: "a@2000-01-01"}, 0},
 		} {
 			for _, limit := range []int{1, 3, 100} {
 				seen := map[string]bool{}

@@ -20,10 +20,33 @@ func Run(t *testing.T, fresh Fresh) {
 		name string
 		test func(*group)
 	}{
-		{"Fire", fire}, {"FireOverlap", fireOverlap}, {"Clock", clockSetBack}, {"Claim", claim}, {"Order", order}, {"Queue", queues}, {"Renew", renew},
-		{"Finish", finish}, {"Late", late}, {"Effects", effects}, {"Reap", reap}, {"Definitions", definitions}, {"Owners", owners}, {"Declare", declare},
-		{"Operator", operator}, {"Insert", insert}, {"Pause", pause}, {"Nodes", nodes}, {"Leases", leases}, {"Reader", reader}, {"Lists", lists},
-		{"Trim", trim}, {"Events", events}, {"States", states}, {"Horizon", horizon}, {"Repeat", repeat}, {"Model", model},
+		{"Fire", fire},
+		{"FireOverlap", fireOverlap},
+		{"Clock", clockSetBack},
+		{"Claim", claim},
+		{"Order", order},
+		{"Queue", queues},
+		{"Renew", renew},
+		{"Finish", finish},
+		{"Late", late},
+		{"Effects", effects},
+		{"Reap", reap},
+		{"Definitions", definitions},
+		{"Owners", owners},
+		{"Declare", declare},
+		{"Operator", operator},
+		{"Insert", insert},
+		{"Pause", pause},
+		{"Nodes", nodes},
+		{"Leases", leases},
+		{"Reader", reader},
+		{"Lists", lists},
+		{"Trim", trim},
+		{"Events", events},
+		{"States", states},
+		{"Horizon", horizon},
+		{"Repeat", repeat},
+		{"Model", model},
 	} {
 		t.Run(g.name, func(t *testing.T) { g.test(&group{t, fresh}) })
 	}
