@@ -257,3 +257,34 @@ func TestLargeResultsAndLongKeysFitIntoABatch(t *testing.T) {
 		}
 	})
 }
+
+// Keys are taken in one order, so batches wait for each other in a row and never
+// in a circle.
+func TestBatchesInDifferingOrdersDoNotDeadlock(t *testing.T) {
+	r := prepared(t, openSQL(t, servers.Postgres(t)))
+	for round := range 8 {
+		start := make(chan struct{})
+		var wg sync.WaitGroup
+		for i := range 3 {
+			wg.Go(func() {
+				mine := customers(3000)
+				if i%2 == 1 {
+					slices.Reverse(mine)
+				}
+				ctx := effect.Unowned(t.Context())
+				tx := r.open(t, ctx)
+				defer tx.rollback()
+				<-start
+				_, _, err := effect.Batch(ctx, tx, mine, invoiceKey(fmt.Sprint(round)), func(_ context.Context, missing []int) ([]int, error) { return missing, nil })
+				if err == nil {
+					err = tx.commit()
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		close(start)
+		wg.Wait()
+	}
+}

@@ -4,6 +4,7 @@ package effect_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"math"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/duly-dev/duly"
 	"github.com/duly-dev/duly/effect"
+	"github.com/duly-dev/duly/internal/sqldb"
 )
 
 // provider is an external service inside the test. The real one, a process of
@@ -381,6 +383,38 @@ func TestAPausedCallerCannotRecordOverTheNewOwner(t *testing.T) {
 			t.Errorf("%d effects", len(p.effects))
 		}
 	})
+}
+
+// slowCommit is a database whose every commit takes its time, as for a process
+// that is stopped right after it.
+type slowCommit struct {
+	effect.DB[*sql.Tx]
+	pause time.Duration
+}
+
+func (s slowCommit) Begin(ctx context.Context) (sqldb.Session[*sql.Tx], error) {
+	tx, err := s.DB.Begin(ctx)
+	commit := tx.Commit
+	tx.Commit = func(ctx context.Context) error {
+		err := commit(ctx)
+		time.Sleep(s.pause)
+		return err
+	}
+	return tx, err
+}
+
+// By then another attempt may be calling.
+func TestACallThatComesToItsTurnTooLateIsNotMade(t *testing.T) {
+	r := prepared(t, openSQL(t, servers.Postgres(t)))
+	db := slowCommit{r.dialect.DB(r.sql), 200 * time.Millisecond}
+	_, _, err := effect.External(owner(t.Context(), 1, nil), db, "k", effect.Call[Invoice]{Timeout: 100 * time.Millisecond, Call: func(context.Context, string) (Invoice, error) {
+		t.Error("called")
+		return Invoice{}, nil
+	}})
+	if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, duly.ErrUncertain) {
+		t.Errorf("error %v, want that its time had passed", err)
+	}
+	r.want(t, 0, 0) // nothing was called, so nothing is open
 }
 
 func TestACallEndsWithItsTimeout(t *testing.T) {

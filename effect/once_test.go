@@ -371,18 +371,33 @@ func TestEffectsCanContainOthersButNotThemselves(t *testing.T) {
 	})
 }
 
+// A function that ends the transaction, or passes over an error that did, must
+// not be told that its effect has happened.
 func TestAFunctionThatEndsItsTransactionIsFoundOut(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
-		_, _, err := r.do(effect.Unowned(t.Context()), "k", func(ctx context.Context, tx *txn) (Invoice, error) {
-			inv, err := tx.bill(ctx, 1, "2027-01", "")
+		ctx := effect.Unowned(t.Context())
+		for name, end := range map[string]func(tx *txn) error{
+			"by its handle":    func(tx *txn) error { return tx.rollback() },
+			"by its statement": func(tx *txn) error { return tx.exec(ctx, "ROLLBACK") },
+		} {
+			_, _, err := r.do(ctx, "k", func(ctx context.Context, tx *txn) (Invoice, error) {
+				inv, err := tx.bill(ctx, 1, "2027-01", "")
+				return inv, errors.Join(err, end(tx))
+			})
 			if err == nil {
-				err = tx.rollback()
+				t.Errorf("%s: an effect that was rolled back was called done", name)
 			}
-			return inv, err
-		})
-		if err == nil {
-			t.Error("an effect that was rolled back was called done")
+			_, _, err = r.doBatch(ctx, customers(40), 0, invoiceKey("2027-01"), func(ctx context.Context, tx *txn, missing []int) ([]Invoice, error) {
+				made, err := tx.billAll(ctx, missing, "2027-01")
+				return made, errors.Join(err, end(tx))
+			})
+			if err == nil {
+				t.Errorf("%s: a batch that was rolled back was called done", name)
+			}
+			r.want(t, 0, 0)
+			if n := r.number(t, "SELECT count(*) FROM duly_batches"); n != 0 {
+				t.Errorf("%s: %d parts of a batch stayed", name, n)
+			}
 		}
-		r.want(t, 0, 0)
 	})
 }
