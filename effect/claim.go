@@ -113,6 +113,10 @@ func (x *external[T, X]) claimAsked(ctx context.Context) (claim, error) {
 		if err != nil {
 			return err
 		}
+		if ok && r.state == Done {
+			c.step, c.row = stepReuse, r
+			return nil
+		}
 		if !ok || r.claim != x.w.claim {
 			return duly.Errorf(duly.CodeStaleToken, "%s: another attempt has taken over while this one was asking: %w", x.e.name(), ErrStale)
 		}

@@ -143,8 +143,7 @@ func (x *external[T, X]) perform(ctx context.Context) (result T, raw json.RawMes
 		return result, nil, false, err
 	}
 	if c.step == stepReuse {
-		result, err = decode[T](x.e, c.row.result)
-		return result, c.row.result, !x.w.made(c.row.claim), err
+		return x.reuse(c.row)
 	}
 	settled := false
 	defer func() {
@@ -165,8 +164,11 @@ func (x *external[T, X]) perform(ctx context.Context) (result T, raw json.RawMes
 			result, raw, _, err = x.record(ctx, result)
 			return result, raw, true, err
 		}
-		if c, err = x.claimAsked(ctx); err != nil {
-			settled = true
+		if c, err = x.claimAsked(ctx); err != nil || c.step == stepReuse {
+			settled = true // by another
+			if err == nil {
+				return x.reuse(c.row)
+			}
 			return result, nil, false, err
 		}
 	}
@@ -176,6 +178,12 @@ func (x *external[T, X]) perform(ctx context.Context) (result T, raw json.RawMes
 		return x.record(ctx, result)
 	}
 	return result, nil, false, x.settle(ctx, called, err)
+}
+
+// reuse answers what an earlier call has recorded.
+func (x *external[T, X]) reuse(r row) (T, json.RawMessage, bool, error) {
+	result, err := decode[T](x.e, r.result)
+	return result, r.result, !x.w.made(r.claim), err
 }
 
 // ask asks the provider, within the time of the claim.
@@ -232,8 +240,7 @@ func (x *external[T, X]) record(ctx context.Context, result T) (T, json.RawMessa
 	case kept || r.state == Done && x.w.made(r.claim): // the latter: the answer to the first commit was lost
 		return result, raw, false, nil
 	case r.state == Done:
-		result, err = decode[T](x.e, r.result)
-		return result, r.result, true, err
+		return x.reuse(r)
 	}
 	return result, nil, false, duly.Errorf(duly.CodeStaleToken, "%s: another attempt has taken over while this one was calling: %w", x.e.name(), ErrStale)
 }

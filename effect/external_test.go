@@ -417,6 +417,47 @@ func TestACallThatComesToItsTurnTooLateIsNotMade(t *testing.T) {
 	r.want(t, 0, 0) // nothing was called, so nothing is open
 }
 
+// A look-up that takes longer than its time loses its claim; what it says about
+// the time before must not lead to a second call.
+func TestALookupThatTakesTooLongDoesNotLeadToACall(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		ctx := effect.Unowned(t.Context())
+		for _, test := range []struct {
+			other string
+			want  error
+		}{{"loses its answer", effect.ErrStale}, {"succeeds", nil}} {
+			var p provider
+			never := func(context.Context, string) (Invoice, error) { return Invoice{}, errLost }
+			call := effect.Call[Invoice]{Timeout: 50 * time.Millisecond, Call: never, Lookup: p.lookup}
+			if _, _, err := r.external(ctx, test.other, call); !errors.Is(err, errLost) {
+				t.Fatal(err)
+			}
+			other := call
+			other.Call = p.charge
+			if test.other == "loses its answer" {
+				other.Call = p.lost
+			}
+			call.Call = func(context.Context, string) (Invoice, error) {
+				t.Error("called twice")
+				return Invoice{}, errLost
+			}
+			call.Lookup = func(ctx context.Context, key string) (Invoice, bool, error) {
+				inv, found, err := p.lookup(ctx, key)
+				time.Sleep(80 * time.Millisecond)
+				_, _, _ = r.external(effect.Unowned(t.Context()), test.other, other)
+				return inv, found, err
+			}
+			inv, reused, err := r.external(ctx, test.other, call)
+			if !errors.Is(err, test.want) || test.want == nil && (!reused || inv.Note != "charge 1") {
+				t.Errorf("the other %s: %+v, reused %v, error %v", test.other, inv, reused, err)
+			}
+			if p.calls != 1 {
+				t.Errorf("the other %s: %d calls", test.other, p.calls)
+			}
+		}
+	})
+}
+
 func TestACallEndsWithItsTimeout(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		_, _, err := r.external(owner(t.Context(), 1, nil), "k", effect.Call[Invoice]{Timeout: 50 * time.Millisecond, KeyLife: time.Hour, Call: func(ctx context.Context, _ string) (Invoice, error) {
