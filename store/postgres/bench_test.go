@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -94,6 +96,50 @@ func commits(b *testing.B, s *Store) float64 {
 		}
 	}
 	return n / time.Since(start).Seconds()
+}
+
+// BenchmarkLifecycleTwoNodes has two nodes share the work: while one waits for a
+// sync the other goes on.
+func BenchmarkLifecycleTwoNodes(b *testing.B) {
+	const batch = 1000
+	ctx := context.Background()
+	s := openBench(b)
+	other := mustOpen(b, s.cfg.pool.ConnString())
+	start := time.Now().Truncate(time.Second)
+	benchSchedules(b, s, 2*batch, start)
+	var minute, lifecycles atomic.Int64
+	rounds := int64(40 * b.N)
+	before := cpuTime(b, s)
+	b.ResetTimer()
+	var wg sync.WaitGroup
+	for _, node := range []*Store{s, other} {
+		wg.Go(func() {
+			for n := minute.Add(1); n < rounds; n = minute.Add(1) {
+				now := start.Add(time.Duration(n) * time.Minute)
+				claim := &store.ClaimRequest{Max: batch, Capabilities: []string{"handler:h"}}
+				res, err := node.Fire(ctx, store.FireRequest{Now: now, Limit: batch, Plan: everyMinute, Claim: claim})
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				reports := make([]store.Report, len(res.Claims))
+				for i, c := range res.Claims {
+					reports[i] = store.Report{Seq: c.Seq, Token: c.Token, Outcome: duly.AttemptSucceeded, Next: store.Next{State: duly.Succeeded}}
+				}
+				if _, err := node.Finish(ctx, 0, reports); err != nil {
+					b.Error(err)
+					return
+				}
+				lifecycles.Add(int64(len(reports)))
+			}
+		})
+	}
+	wg.Wait()
+	b.ReportMetric(float64(lifecycles.Load())/b.Elapsed().Seconds(), "lifecycles/s")
+	used := cpuTime(b, s)
+	b.ReportMetric(float64((used.client-before.client).Microseconds())/float64(lifecycles.Load()), "client-cpu-µs/lifecycle")
+	b.ReportMetric(float64((used.server-before.server).Microseconds())/float64(lifecycles.Load()), "server-cpu-µs/lifecycle")
+	b.ReportMetric(0, "ns/op")
 }
 
 // BenchmarkFinishCrowd has 1,000 callers report one attempt each at the same

@@ -218,3 +218,51 @@ func mustOpen(t testing.TB, url string) *Store {
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
+
+// TestClaimersAtTheSameInstantShareAQueueExactly has eight nodes ask at once for
+// all that a queue of concurrency 3 holds.
+func TestClaimersAtTheSameInstantShareAQueueExactly(t *testing.T) {
+	const claimers, rounds = 8, 12
+	dsn := servers.Postgres(t).DSN
+	first := mustOpen(t, dsn)
+	start := time.Now().Truncate(time.Minute)
+	crowdSchedules(t, first, start, 2*rounds)
+	now := start.Add(2 * time.Minute)
+	if _, err := first.Fire(t.Context(), store.FireRequest{Now: now, Plan: everyDue}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := first.pool.Exec(t.Context(), "DELETE FROM duly.occurrences WHERE queue IS NULL"); err != nil {
+		t.Fatal(err)
+	}
+	nodes := []*Store{first}
+	for len(nodes) < claimers {
+		nodes = append(nodes, mustOpen(t, dsn))
+	}
+	for range rounds {
+		begin := make(chan struct{})
+		claimed := make(chan []store.Claim, claimers)
+		for _, s := range nodes {
+			go func() {
+				<-begin
+				res, err := s.Claim(context.Background(), store.ClaimRequest{Now: now, Max: 10, Capabilities: []string{"handler:h"}})
+				if err != nil {
+					t.Error(err)
+				}
+				claimed <- res.Claims
+			}()
+		}
+		close(begin)
+		var reports []store.Report
+		for range claimers {
+			for _, c := range <-claimed {
+				reports = append(reports, store.Report{Seq: c.Seq, Token: c.Token, Outcome: duly.AttemptSucceeded, Next: store.Next{State: duly.Succeeded}})
+			}
+		}
+		if len(reports) != 3 {
+			t.Fatalf("%d were handed out of a queue of concurrency 3", len(reports))
+		}
+		if _, err := first.Finish(t.Context(), 0, reports); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

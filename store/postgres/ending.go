@@ -222,5 +222,6 @@ func (e *endings) closeTracks() {
 	e.later(`UPDATE duly.tracks t SET open = t.open + u.opened, succeeded_at = CASE WHEN u.done THEN greatest(t.succeeded_at, ?) ELSE t.succeeded_at END,
 			held = CASE WHEN u.held < 0 THEN NULL ELSE coalesce(nullif(u.held, 0), t.held) END
 		FROM unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::boolean[]) u (sid, opened, held, done) WHERE t.sid = u.sid`, e.now, sids, opened, held, done)
+	e.urgent = e.urgent || e.displace || len(settle) > 0
 	e.settle(settle, e.now, e.displace)
 }

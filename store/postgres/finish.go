@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/duly-dev/duly"
@@ -34,6 +35,9 @@ func (s *Store) finish(ctx context.Context, reports []store.Report) ([]store.Fin
 	})
 }
 
+// maxKey bounds a text that is part of an index, in bytes.
+const maxKey = 2000
+
 type finishing struct {
 	*endings
 	said    saidReports
@@ -51,6 +55,8 @@ func (f *finishing) report(r *store.Report, o *occ) (store.Finished, error) {
 	switch {
 	case outcomeCode(r.Outcome) <= 0 || r.Outcome == duly.AttemptLost:
 		answer.Err = duly.Invalid("outcome", "is %q, which is no outcome that a worker reports", r.Outcome)
+	case slices.ContainsFunc(r.Effects, func(e store.EffectReport) bool { return len(e.Key) > maxKey }):
+		answer.Err = duly.Invalid("effects.key", "is longer than %d bytes", maxKey)
 	case r.Token != o.token:
 		answer.Late, answer.Err, err = f.superseded(r, o)
 	case o.state == running:

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/duly-dev/duly/store"
@@ -27,6 +28,7 @@ func (f *firing) carryOut() error {
 	if len(f.rows) > 0 {
 		f.insertRows()
 		f.event(store.TopicOccurrences, f.topic())
+		f.urgent = slices.ContainsFunc(f.rows, func(r *newRow) bool { return r.state == pending })
 	}
 	if err := f.mergeAndCancel(); err != nil {
 		return err

@@ -2,14 +2,18 @@ package postgres
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/duly-dev/duly"
 	"github.com/duly-dev/duly/store"
 )
 
-// maxGroup bounds the reports that share a transaction.
-const maxGroup = 4000
+// What reports that share a transaction may come to, in number and in bytes.
+const (
+	maxGroup      = 4000
+	maxGroupBytes = 8 << 20
+)
 
 // finisher gathers reports: those that wait while a commit is in flight share
 // the next one. A lone caller waits for nobody.
@@ -27,6 +31,13 @@ type finishCall struct {
 	reports []store.Report
 	answers []store.Finished
 	done    chan error // buffered
+}
+
+func (c *finishCall) size() (n int) {
+	for i := range c.reports {
+		n += len(c.reports[i].Output) + len(c.reports[i].Result) + len(c.reports[i].Error)
+	}
+	return n
 }
 
 func (f *finisher) init(s *Store) {
@@ -52,7 +63,8 @@ func (s *Store) Finish(ctx context.Context, _ int64, reports []store.Report) ([]
 	if s.readOnly {
 		return nil, duly.Errorf(duly.CodeInvalid, "%s was opened for reading only", s.cfg.name)
 	}
-	c := &finishCall{reports: reports, done: make(chan error, 1)}
+	c := &finishCall{reports: slices.Clone(reports), // a caller that leaves has them back
+		done: make(chan error, 1)}
 	if !s.finisher.put(c) {
 		return nil, errClosed
 	}
@@ -97,10 +109,13 @@ func (f *finisher) loop() {
 func (f *finisher) take() []*finishCall {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n, reports := 0, 0
-	for n < len(f.calls) && (n == 0 || reports+len(f.calls[n].reports) <= maxGroup) {
-		reports += len(f.calls[n].reports)
-		n++
+	n, reports, size := 0, 0, 0
+	for ; n < len(f.calls); n++ {
+		c := f.calls[n]
+		if n > 0 && (reports+len(c.reports) > maxGroup || size+c.size() > maxGroupBytes) {
+			break
+		}
+		reports, size = reports+len(c.reports), size+c.size()
 	}
 	group := f.calls[:n:n]
 	if f.calls = f.calls[n:]; len(f.calls) == 0 {

@@ -121,6 +121,7 @@ func (t *tx) grant(req *store.AcquireRequest, now int64) (lease duly.Lease, refu
 		Name: req.Name, Owner: req.Owner, Holder: req.Holder, Token: token, AcquiredAt: instant(now), Until: instant(now + ttl), Waiters: int(waiters),
 	}
 	t.event(store.TopicLeases, "")
+	t.urgent = true
 	_, err = t.exec(`INSERT INTO duly.leases (name, owner, holder, token, acquired_at, ttl, until) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, holder = excluded.holder, token = excluded.token,
 			acquired_at = excluded.acquired_at, ttl = excluded.ttl, until = excluded.until`,
@@ -164,6 +165,7 @@ func (s *Store) ReleaseLease(ctx context.Context, name, owner string) error {
 			return struct{}{}, err
 		}
 		t.event(store.TopicLeases, "")
+		t.urgent = true
 		_, err = t.exec("DELETE FROM duly.leases WHERE name = ?", name)
 		return struct{}{}, err
 	})

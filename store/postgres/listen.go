@@ -112,8 +112,12 @@ func (w *watchers) listenOnce(ctx context.Context) (heard bool, err error) {
 		return false, err
 	}
 	w.publish(events{store.TopicAny: ""}) // what came before went unheard
-	test := w.store.notifier.test()
-	defer test.Stop()
+	tested := make(chan struct{})
+	go func() {
+		defer close(tested)
+		w.store.notifier.test(ctx)
+	}()
+	defer func() { <-tested }()
 	for {
 		until, cancel := context.WithTimeout(ctx, w.patience(heard))
 		n, err := c.WaitForNotification(until)
@@ -169,16 +173,21 @@ func (w *watchers) hear(payload string) (test bool) {
 // wait for each other. So they are sent apart, without a sync, and under load
 // many are one.
 type notifier struct {
-	store *Store
-	name  string
-	mu    sync.Mutex
-	wait  events
-	wake  chan struct{}
+	store  *Store
+	name   string
+	mu     sync.Mutex
+	wait   events
+	urgent bool // somebody may have something to do
+	wake   chan struct{}
 }
 
-// notifyGap is how long a process keeps still after a notification, but for
-// what it gathers.
-const notifyGap = 4 * time.Millisecond
+// How long a process keeps still after a notification, but for what it gathers:
+// where others may have something to do, and where there is only something to
+// see.
+const (
+	urgentGap = 5 * time.Millisecond
+	newsGap   = 100 * time.Millisecond
+)
 
 func (n *notifier) init(s *Store) {
 	n.store, n.name, n.wake = s, randomName(), make(chan struct{}, 1)
@@ -188,17 +197,19 @@ func (n *notifier) init(s *Store) {
 	s.behind.Go(n.loop)
 }
 
-func (n *notifier) tell(e events) {
+func (n *notifier) tell(e events, urgent bool) {
 	if len(e) == 0 {
 		return
 	}
 	n.mu.Lock()
 	n.wait.merge(e)
+	n.urgent = n.urgent || urgent
 	n.mu.Unlock()
 	signal(n.wake)
 }
 
 func (n *notifier) loop() {
+	var last time.Time
 	for {
 		select {
 		case <-n.store.over.Done():
@@ -206,18 +217,35 @@ func (n *notifier) loop() {
 			return
 		case <-n.wake:
 		}
-		n.flush()
-		select {
-		case <-n.store.over.Done():
-		case <-time.After(notifyGap):
+		for still := n.still(last); still > 0; still = n.still(last) {
+			select {
+			case <-n.store.over.Done():
+			case <-n.wake:
+				continue
+			case <-time.After(still):
+			}
+			break
 		}
+		n.flush()
+		last = time.Now()
 	}
+}
+
+// still is how much longer to keep still.
+func (n *notifier) still(last time.Time) time.Duration {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	gap := newsGap
+	if n.urgent {
+		gap = urgentGap
+	}
+	return gap - time.Since(last)
 }
 
 func (n *notifier) flush() {
 	n.mu.Lock()
 	taken := n.wait
-	n.wait = nil
+	n.wait, n.urgent = nil, false
 	n.mu.Unlock()
 	if len(taken) == 0 {
 		return
@@ -227,17 +255,18 @@ func (n *notifier) flush() {
 		text, _ := json.Marshal(message{From: n.name, Topic: topic, Object: schedule}) // strings always marshal
 		payloads = append(payloads, string(text))
 	}
-	_ = n.send(payloads) // those who are not woken look by themselves
+	_ = n.send(context.Background(), payloads) // those who are not woken look by themselves
 }
 
-// test sends a notification to ourselves, a moment after the listener began.
-func (n *notifier) test() *time.Timer {
-	text, _ := json.Marshal(message{From: n.name, Test: true})
-	return time.AfterFunc(0, func() { _ = n.send([]string{string(text)}) })
+// test sends a notification to ourselves. Where that fails it does not come
+// back either.
+func (n *notifier) test(ctx context.Context) {
+	text, _ := json.Marshal(message{From: n.name, Test: true}) // strings always marshal
+	_ = n.send(ctx, []string{string(text)})
 }
 
-func (n *notifier) send(payloads []string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), selfTest)
+func (n *notifier) send(ctx context.Context, payloads []string) error {
+	ctx, cancel := context.WithTimeout(ctx, selfTest)
 	defer cancel()
 	pc, err := n.store.pool.Acquire(ctx)
 	if err != nil {

@@ -44,9 +44,11 @@ func (s *Store) Beat(ctx context.Context, node int64, ttl time.Duration, load st
 		if err == nil && n == 0 {
 			err = sessionEnded(node)
 		}
-		t.event(store.TopicNodes, "")
 		return struct{}{}, err
 	})
+	if err == nil { // for this process alone: thousands of beats need not wake everybody
+		s.watchers.publish(events{store.TopicNodes: ""})
+	}
 	return err
 }
 

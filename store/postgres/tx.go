@@ -23,6 +23,8 @@ type tx struct {
 	tally  [tallyCount]int64
 	skips  map[skipKey]int64
 	events events
+	// urgent: others may have something to do now.
+	urgent bool
 	// careful is set when the transaction is repeated because something that
 	// was taken to be new existed.
 	careful bool
@@ -89,7 +91,7 @@ func try[T any](ctx context.Context, s *Store, careful bool, fn func(*tx) (T, er
 		return res, stale, err
 	}
 	s.watchers.publish(t.events)
-	s.notifier.tell(t.events)
+	s.notifier.tell(t.events, t.urgent)
 	return res, false, nil
 }
 
@@ -140,7 +142,7 @@ func (t *tx) flushSkips() {
 	var sids, counts []int64
 	var reasons []string
 	for k, n := range t.skips {
-		sids, reasons, counts = append(sids, k.sid), append(reasons, plain(k.reason)), append(counts, n)
+		sids, reasons, counts = append(sids, k.sid), append(reasons, k.reason), append(counts, n)
 	}
 	t.later(`INSERT INTO duly.skips AS k (sid, reason, count) SELECT * FROM unnest(?::bigint[], ?::text[], ?::bigint[]) u (sid, reason, count) ORDER BY sid, reason
 		ON CONFLICT (sid, reason) DO UPDATE SET count = k.count + excluded.count`, sids, reasons, counts)
@@ -155,13 +157,17 @@ func (t *tx) moved(from, to, n int64) {
 }
 
 // skip counts periods that were not run.
-func (t *tx) skip(sid int64, reason string, n int64) { t.skips[skipKey{sid, reason}] += n }
+func (t *tx) skip(sid int64, reason string, n int64) {
+	t.skips[skipKey{sid, plain(reason[:min(len(reason), maxKey)])}] += n
+}
 
 // event notes what happened, for those who watch.
 func (t *tx) event(topic store.Topic, schedule string) { t.events.add(topic, schedule) }
 
-// audit leaves a row about a change that somebody made.
+// audit leaves a row about a change that somebody made, who does not like to
+// wait.
 func (t *tx) audit(at int64, by, action, object, why string, before, after json.RawMessage) {
+	t.urgent = true
 	t.later("INSERT INTO duly.audit (at, by, action, object, why, before, after) VALUES (?, ?, ?, ?, ?, ?, ?)",
 		at, plain(by), action, plain(object), opt(plain(why)), raw(before), raw(after))
 }
@@ -169,6 +175,7 @@ func (t *tx) audit(at int64, by, action, object, why string, before, after json.
 // changing keeps changes of definitions and sessions one after the other, on
 // all nodes. It comes before every other lock.
 func (t *tx) changing() {
+	t.urgent = true
 	t.later("SELECT pg_advisory_xact_lock(?, hashtext(?))", int32(lockChanges), t.schema)
 }
 

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"maps"
 	"net/url"
 	"slices"
@@ -61,6 +62,8 @@ func parse(raw string) (cfg config, err error) {
 	cfg.pool.MaxConns = cfg.maxConns
 	cfg.pool.MinConns = 0
 	cfg.pool.MaxConnIdleTime = 5 * time.Minute
+	// No round trip to ask whether a connection lives: see conn.stale.
+	cfg.pool.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	cc := cfg.pool.ConnConfig
 	cfg.name = cc.Host + "/" + cc.Database
 	if len(cc.Fallbacks) > 0 && !values.Has("target_session_attrs") && strings.Contains(u.Host+values.Get("host"), ",") {
