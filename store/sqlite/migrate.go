@@ -54,6 +54,19 @@ func readHeader(ctx context.Context, c *conn) (h header, err error) {
 	return h, err
 }
 
+// readHeaderAlone is readHeader outside a transaction: it makes one of its own,
+// or a file that another process is just making would be seen half made.
+func readHeaderAlone(ctx context.Context, c *conn) (header, error) {
+	if err := c.script(ctx, "BEGIN"); err != nil {
+		return header{}, err
+	}
+	h, err := readHeader(ctx, c)
+	if ended := c.script(context.WithoutCancel(ctx), "ROLLBACK"); err == nil {
+		err = ended
+	}
+	return h, err
+}
+
 // check refuses a file that is not Duly's, or is from a newer Duly. It answers
 // whether migrations are missing.
 func (h header) check(path string, known int64) (older bool, err error) {
@@ -77,7 +90,7 @@ func (s *Store) migrate(ctx context.Context, c *conn, opt migrateOptions) error 
 		return err
 	}
 	known := int64(len(list))
-	h, err := readHeader(ctx, c)
+	h, err := readHeaderAlone(ctx, c)
 	if err != nil {
 		return err
 	}

@@ -150,7 +150,7 @@ func (s *Store) checkVersion(c *conn) error {
 	if err != nil {
 		return err
 	}
-	h, err := readHeader(context.Background(), c)
+	h, err := readHeaderAlone(context.Background(), c)
 	if err != nil {
 		return err
 	}
