@@ -18,10 +18,12 @@ func (s *Store) Fire(ctx context.Context, req store.FireRequest) (store.FireResu
 		req.Limit = defaultLimit
 	}
 	passed, tooLate := false, false // some new ones may not start any more
+	var unknown []laneName
 	for {
 		res, err := write(ctx, s, func(t *tx) (store.FireResult, error) {
 			f := &firing{tx: t, req: &req, passed: passed}
 			err := f.run()
+			unknown = f.unknown
 			tooLate = f.claims != nil && slices.ContainsFunc(f.rows, func(r *newRow) bool { return r.state == pending && r.expired(f.now) })
 			return f.res, err
 		})
@@ -31,6 +33,15 @@ func (s *Store) Fire(ctx context.Context, req store.FireRequest) (store.FireResu
 				return res, err
 			}
 			passed = !some.more
+			continue
+		}
+		if err == errNewLanes {
+			// They are learned in between, since a transaction that holds
+			// schedules must not wait for another connection: behind a pooler
+			// all of them may be taken by those who wait for the schedules.
+			if err := s.names.learn(ctx, s, unknown); err != nil {
+				return res, s.classify(err)
+			}
 			continue
 		}
 		if err == nil && tooLate {
@@ -43,14 +54,15 @@ func (s *Store) Fire(ctx context.Context, req store.FireRequest) (store.FireResu
 // firing is one Fire under way.
 type firing struct {
 	*tx
-	req    *store.FireRequest
-	passed bool // time has been let pass; see advance
-	now    int64
-	mark   int64
-	due    []*dueRow
-	rows   []*newRow
-	maker  int64
-	claims *claiming
+	req     *store.FireRequest
+	passed  bool // time has been let pass; see advance
+	now     int64
+	mark    int64
+	due     []*dueRow
+	rows    []*newRow
+	maker   int64
+	claims  *claiming
+	unknown []laneName // lanes without a number
 	// displaces: what is ready may have to give way to what is due earlier.
 	displaces bool
 	res       store.FireResult
@@ -168,6 +180,7 @@ func (f *firing) prepare() (err error) {
 	return f.number()
 }
 
+// learnLanes sees to it that all lanes of the new occurrences have a number.
 func (f *firing) learnLanes() error {
 	var unknown []laneName
 	for _, d := range f.due {
@@ -178,8 +191,15 @@ func (f *firing) learnLanes() error {
 			}
 		}
 	}
-	return f.s.names.learn(f.ctx, f.s, unknown)
+	if len(unknown) == 0 {
+		return nil
+	}
+	f.unknown = unknown
+	return errNewLanes
 }
+
+// errNewLanes: the firing makes occurrences of lanes that have no number yet.
+var errNewLanes error = &duly.Error{Code: duly.CodeInternal, Message: "new lanes"}
 
 // number gives the new rows their seqs, and chains those of a schedule. Each
 // due schedule came with one.

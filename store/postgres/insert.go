@@ -16,6 +16,16 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) ([]store.In
 			return nil, duly.Invalid("state", "a person asks for occurrences that are pending, not %q", o.State)
 		}
 	}
+	// Lanes are learned before the schedule is held; see Fire.
+	for i := range req.Occurrences {
+		name := laneName{req.Occurrences[i].Capability, req.Occurrences[i].Queue}
+		if _, known := s.names.lane(name); known {
+			continue
+		}
+		if err := s.names.learn(ctx, s, []laneName{name}); err != nil {
+			return nil, s.classify(err)
+		}
+	}
 	return write(ctx, s, func(t *tx) ([]store.Inserted, error) {
 		in := &inserting{endings: newEndings(t, 0), req: &req}
 		return in.run()
