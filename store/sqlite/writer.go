@@ -22,6 +22,9 @@ const (
 	// would keep it for itself.
 	neighbourly = 2 * time.Second
 	doorOpen    = 500 * time.Microsecond
+	// doorShut bounds how long a busy writer keeps the door shut: one that has
+	// not been let in yet cannot be known, and would starve.
+	doorShut = 50 * time.Millisecond
 	// lonely is by how much it looks for changes less often after that time.
 	lonely = 8
 )
@@ -44,6 +47,8 @@ type writer struct {
 	known    *known
 	version  int64     // the file's data version when known was read
 	neighbor time.Time // when another process last wrote
+	opened   time.Time // when the door was last open
+	rested   time.Time // when the last batch had ended
 }
 
 // call is a closure on its way through the writer.
@@ -169,6 +174,9 @@ func (w *writer) work() bool {
 	if len(first) == 0 {
 		return false
 	}
+	if time.Since(w.rested) >= doorOpen {
+		w.opened = time.Now() // nothing was going on: whoever wanted to could
+	}
 	err := w.begin()
 	calls := w.take()
 	if err != nil {
@@ -180,9 +188,11 @@ func (w *writer) work() bool {
 		return true
 	}
 	w.run(calls)
-	if time.Since(w.neighbor) < neighbourly {
+	if time.Since(w.neighbor) < neighbourly || time.Since(w.opened) > doorShut {
 		time.Sleep(doorOpen)
+		w.opened = time.Now()
 	}
+	w.rested = time.Now()
 	return true
 }
 

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/duly-dev/duly"
@@ -13,11 +14,12 @@ func pause(g *group) {
 		e.Helper()
 		e.must(e.st.Pause(e.ctx, store.PauseRequest{Now: e.now, Schedule: "a", By: "ann", Why: "month end", Until: until, Policy: policy}))
 	}
-	// told fires and answers what the planner was told.
+	// told fires and answers what the planner was told; the last time, since a
+	// store may ask it again.
 	told := func(e *env) (all []store.DueSchedule) {
 		e.Helper()
 		e.fireWith(store.FireRequest{Plan: func(now time.Time, due []store.DueSchedule) []store.Firing {
-			all = append(all, due...)
+			all = slices.Clone(due)
 			return e.plan(now, due)
 		}})
 		return all
