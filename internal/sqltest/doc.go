@@ -14,5 +14,8 @@
 // skip: a matrix with a silent hole proves nothing. A test binary that is killed
 // takes its servers with it.
 //
+// DULY_TEST_POSTGRES_BIN names the folder of another PostgreSQL's programs than
+// the newest that is installed, to try its version.
+//
 // For tests only: it links three drivers.
 package sqltest

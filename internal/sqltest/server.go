@@ -33,7 +33,7 @@ type server struct {
 }
 
 func startPostgres(durable bool) (*server, error) {
-	bin, err := find("initdb", "/usr/lib/postgresql/*/bin", "/opt/homebrew/opt/postgresql*/bin", "/usr/local/opt/postgresql*/bin", "/usr/pgsql-*/bin")
+	bin, err := findPostgres("/usr/lib/postgresql/*/bin", "/opt/homebrew/opt/postgresql*/bin", "/usr/local/opt/postgresql*/bin", "/usr/pgsql-*/bin")
 	if err != nil {
 		return nil, fmt.Errorf("no PostgreSQL server found: install it with `apt-get install postgresql` (Debian, Ubuntu) or `brew install postgresql@17` (macOS): %w", err)
 	}
@@ -87,6 +87,20 @@ func startMariaDB(durable bool) (*server, error) {
 	}
 	s.dsn = func(database string) string { return "root@unix(" + socket + ")/" + database }
 	return s, s.run(as.command(bin, args...), "mysql", "")
+}
+
+// PostgresBin is the variable that names the folder of PostgreSQL's programs
+// where tests are to use another version than the newest that is installed.
+const PostgresBin = "DULY_TEST_POSTGRES_BIN"
+
+func findPostgres(places ...string) (initdb string, err error) {
+	dir := os.Getenv(PostgresBin)
+	if dir == "" {
+		return find("initdb", places...)
+	}
+	initdb = filepath.Join(dir, "initdb")
+	_, err = os.Stat(initdb)
+	return initdb, err
 }
 
 // find answers the path of a program, the newest where there are several.
