@@ -221,7 +221,7 @@ func TestReportsAreHeldThroughAnOutageAndThenAccepted(t *testing.T) {
 	})
 }
 
-func TestNothingStartsWhileTheStoreIsCutOff(t *testing.T) {
+func TestFieldCase_B95_NothingStartsWhileTheStoreIsCutOff(t *testing.T) {
 	inBubble(t, func(w *world) {
 		s := handled("s", "* * * * *")
 		s.CatchUp.Policy = duly.CatchUpLatest
