@@ -33,9 +33,9 @@ type server struct {
 }
 
 func startPostgres(durable bool) (*server, error) {
-	bin, err := findPostgres("/usr/lib/postgresql/*/bin", "/opt/homebrew/opt/postgresql*/bin", "/usr/local/opt/postgresql*/bin", "/usr/pgsql-*/bin")
+	bin, err := findPostgres()
 	if err != nil {
-		return nil, fmt.Errorf("no PostgreSQL server found: install it with `apt-get install postgresql` (Debian, Ubuntu) or `brew install postgresql@17` (macOS): %w", err)
+		return nil, err
 	}
 	s, as, err := prepare("postgres")
 	if err != nil {
@@ -93,14 +93,17 @@ func startMariaDB(durable bool) (*server, error) {
 // where tests are to use another version than the newest that is installed.
 const PostgresBin = "DULY_TEST_POSTGRES_BIN"
 
-func findPostgres(places ...string) (initdb string, err error) {
-	dir := os.Getenv(PostgresBin)
-	if dir == "" {
-		return find("initdb", places...)
+func findPostgres() (initdb string, err error) {
+	if dir := os.Getenv(PostgresBin); dir != "" {
+		initdb = filepath.Join(dir, "initdb")
+		_, err = os.Stat(initdb)
+		return initdb, err
 	}
-	initdb = filepath.Join(dir, "initdb")
-	_, err = os.Stat(initdb)
-	return initdb, err
+	initdb, err = find("initdb", "/usr/lib/postgresql/*/bin", "/opt/homebrew/opt/postgresql*/bin", "/usr/local/opt/postgresql*/bin", "/usr/pgsql-*/bin")
+	if err != nil {
+		return "", fmt.Errorf("no PostgreSQL server found: install it with `apt-get install postgresql` (Debian, Ubuntu) or `brew install postgresql@17` (macOS): %w", err)
+	}
+	return initdb, nil
 }
 
 // find answers the path of a program, the newest where there are several.
@@ -177,29 +180,38 @@ func finish(cmd *exec.Cmd) error {
 	return nil
 }
 
-// run starts the server and waits until it answers.
+// run starts the server and waits until it answers. Where it does not, nothing
+// of it is left.
 func (s *server) run(cmd *exec.Cmd, driver, database string) error {
-	logFile, err := os.Create(filepath.Join(s.dir, "log"))
+	err := s.launch(cmd, driver, database)
+	if err != nil {
+		err = errors.Join(err, os.RemoveAll(s.dir))
+	}
+	return err
+}
+
+func (s *server) launch(cmd *exec.Cmd, driver, database string) error {
+	logFile, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
 	defer logFile.Close()
 	cmd.Stdout, cmd.Stderr = logFile, logFile
 	if err := cmd.Start(); err != nil {
-		return errors.Join(err, os.RemoveAll(s.dir))
+		return err
 	}
 	s.cmd = cmd
-	go func() {
-		defer close(s.ended)
+	go func(ended chan struct{}) {
+		defer close(ended)
 		_ = cmd.Wait() // how it ended is in its log
-	}()
+	}(s.ended)
 	if err := s.watch(); err != nil {
-		s.stop()
+		s.end(syscall.SIGKILL)
 		return err
 	}
 	if err := s.await(driver, database); err != nil {
 		text, _ := os.ReadFile(logFile.Name())
-		s.stop()
+		s.end(syscall.SIGKILL)
 		return fmt.Errorf("%w\n%s", err, text)
 	}
 	return nil
@@ -242,18 +254,24 @@ func (s *server) await(driver, database string) error {
 	}
 }
 
+// stop stops the server and removes its files.
 func (s *server) stop() {
+	s.end(syscall.SIGQUIT) // PostgreSQL: at once; MariaDB: orderly
+	_ = os.RemoveAll(s.dir)
+}
+
+// end stops the server.
+func (s *server) end(how syscall.Signal) {
 	if s.guard != nil && s.guard.Process != nil { // first, while the process ID is surely the server's
 		_ = s.guard.Process.Kill()
 		_ = s.guard.Wait()
 		_ = s.hold.Close()
 	}
-	_ = s.cmd.Process.Signal(syscall.SIGQUIT) // PostgreSQL: at once; MariaDB: orderly
+	_ = s.cmd.Process.Signal(how)
 	select {
 	case <-s.ended:
 	case <-time.After(10 * time.Second):
 		_ = s.cmd.Process.Kill()
 		<-s.ended
 	}
-	_ = os.RemoveAll(s.dir)
 }
