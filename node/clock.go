@@ -12,15 +12,18 @@ type clock struct {
 	mu     sync.Mutex
 	offset time.Duration // store minus process
 	known  bool
+	wrong  time.Duration // see Options.ClockError
 }
+
+// process is the process's clock, as wrong as a drill wants it.
+func (c *clock) process(at time.Time) time.Time { return at.Round(0).Add(c.wrong) }
 
 // observe takes a reading: the store said now somewhere between asked and
 // answered. It answers by how much the offset jumped since the last one. What
 // the time in between can explain is no jump: an answer that was long on its
 // way says little about the clocks.
 func (c *clock) observe(asked, answered, now time.Time) (jump time.Duration) {
-	mid := asked.Add(answered.Sub(asked) / 2).Round(0)
-	offset := now.Sub(mid)
+	offset := now.Sub(c.process(asked.Add(answered.Sub(asked) / 2)))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.known {
@@ -36,14 +39,14 @@ func (c *clock) observe(asked, answered, now time.Time) (jump time.Duration) {
 func (c *clock) until(t time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return t.Sub(time.Now().Round(0).Add(c.offset))
+	return t.Sub(c.process(time.Now()).Add(c.offset))
 }
 
 // now estimates the store's clock.
 func (c *clock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return time.Now().Round(0).Add(c.offset)
+	return c.process(time.Now()).Add(c.offset)
 }
 
 // Offset is the process's clock minus the store's.

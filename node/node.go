@@ -46,6 +46,9 @@ type Options struct {
 	// FireLimit is how many due schedules are fired in one transaction.
 	// Default 1000.
 	FireLimit int
+	// ClockError is added to the process's clock wherever the node reads it.
+	// It is for drills, which show that a wrong clock does no harm. Default 0.
+	ClockError time.Duration
 	// Logger receives what operators should know. Default slog.Default().
 	Logger *slog.Logger
 }
@@ -140,6 +143,7 @@ func New(st store.Store, opt Options) *Node {
 		freed:    make(chan struct{}, 1),
 	}
 	n.plans = plans.New(st)
+	n.clock.wrong = opt.ClockError
 	n.active.init()
 	n.reports.init()
 	return n
