@@ -3,6 +3,7 @@ module github.com/duly-dev/duly
 go 1.26.7
 
 require (
+	github.com/anishathalye/porcupine v1.3.1
 	charm.land/lipgloss/v2 v2.1.0
 	code.dny.dev/ssrf v0.3.0
 	github.com/Shopify/toxiproxy/v2 v2.12.0
