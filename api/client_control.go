@@ -39,6 +39,18 @@ func (c *Client) Resume(ctx context.Context, id string, req ResumeRequest) (stor
 	return post[store.ScheduleStatus](ctx, c, schedulePath(id)+"/resume", req)
 }
 
+// PauseQueue keeps a shared queue from handing anything out; what is running
+// goes on. Pausing again replaces why and until.
+func (c *Client) PauseQueue(ctx context.Context, name string, req PauseQueueRequest) (store.QueueStatus, error) {
+	return post[store.QueueStatus](ctx, c, queuePath(name)+"/pause", req)
+}
+
+// ResumeQueue lets a queue hand out again. Code conflict where it is not
+// paused.
+func (c *Client) ResumeQueue(ctx context.Context, name string) (store.QueueStatus, error) {
+	return post[store.QueueStatus](ctx, c, queuePath(name)+"/resume", nil)
+}
+
 // Trigger makes an occurrence, or answers with the one that exists.
 func (c *Client) Trigger(ctx context.Context, id string, req TriggerRequest) (TriggerResult, error) {
 	return post[TriggerResult](ctx, c, schedulePath(id)+"/trigger", req)

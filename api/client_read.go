@@ -17,6 +17,7 @@ func get[T any](ctx context.Context, c *Client, path string, q params) (T, error
 }
 
 func schedulePath(id string) string   { return "/schedules/" + url.PathEscape(id) }
+func queuePath(name string) string    { return "/queues/" + url.PathEscape(name) }
 func occurrencePath(id string) string { return "/occurrences/" + url.PathEscape(id) }
 
 // Schedules lists definitions with where they stand, by ID.

@@ -46,6 +46,13 @@ type PauseRequest struct {
 	Policy duly.CatchUpPolicy `json:"policy,omitempty"`
 }
 
+// PauseQueueRequest stops a shared queue from handing anything out.
+type PauseQueueRequest struct {
+	Why string `json:"why,omitempty"`
+	// Until is when it goes on by itself. Default: when it is resumed.
+	Until time.Time `json:"until,omitzero"`
+}
+
 // ResumeRequest lets a paused schedule fire again.
 type ResumeRequest struct {
 	// Policy says what happens to what came due meanwhile. Default: the

@@ -135,14 +135,22 @@ func (c *Control) Pause(ctx context.Context, req store.PauseRequest) error {
 	if err := checkPolicy(req.Policy); err != nil {
 		return err
 	}
+	if err := c.checkUntil(ctx, req.Until); err != nil {
+		return err
+	}
+	return c.store.Pause(ctx, req)
+}
+
+// checkUntil refuses a pause that would have ended already.
+func (c *Control) checkUntil(ctx context.Context, until time.Time) error {
 	now, err := c.now(ctx)
 	if err != nil {
 		return err
 	}
-	if !req.Until.IsZero() && !req.Until.After(now) {
-		return duly.Invalid("until", "%s has passed (it is %s)", req.Until.Format(time.RFC3339), now.Format(time.RFC3339))
+	if !until.IsZero() && !until.After(now) {
+		return duly.Invalid("until", "%s has passed (it is %s)", until.Format(time.RFC3339), now.Format(time.RFC3339))
 	}
-	return c.store.Pause(ctx, req)
+	return nil
 }
 
 // Resume lets a paused schedule fire again. The empty policy is the
@@ -152,6 +160,20 @@ func (c *Control) Resume(ctx context.Context, req store.ResumeRequest) error {
 		return err
 	}
 	return c.store.Resume(ctx, req)
+}
+
+// PauseQueue keeps a shared queue from handing anything out until a time, or
+// until it is resumed. What runs goes on.
+func (c *Control) PauseQueue(ctx context.Context, req store.PauseQueueRequest) error {
+	if err := c.checkUntil(ctx, req.Until); err != nil {
+		return err
+	}
+	return c.store.PauseQueue(ctx, req)
+}
+
+// ResumeQueue lets a paused queue hand out again.
+func (c *Control) ResumeQueue(ctx context.Context, req store.ResumeQueueRequest) error {
+	return c.store.ResumeQueue(ctx, req)
 }
 
 func checkPolicy(p duly.CatchUpPolicy) error {

@@ -18,10 +18,6 @@ func (s *Server) routeLists() {
 		Summary: "List effects", Description: "Recorded effects with the occurrence and attempt that made them.",
 	}, s.listEffects)
 	register(s, huma.Operation{
-		OperationID: "listQueues", Method: http.MethodGet, Path: v1 + "/queues", Tags: tag,
-		Summary: "List shared queues and their load",
-	}, s.listQueues)
-	register(s, huma.Operation{
 		OperationID: "listNodes", Method: http.MethodGet, Path: v1 + "/nodes", Tags: tag,
 		Summary: "List the sessions of nodes",
 	}, s.listNodes)
@@ -52,14 +48,6 @@ func (s *Server) listEffects(ctx context.Context, in *listEffectsInput) (*answer
 		return nil, err
 	}
 	return list(items, cursor), nil
-}
-
-func (s *Server) listQueues(ctx context.Context, _ *struct{}) (*answer[api.List[store.QueueStatus]], error) {
-	items, err := s.store.Queues(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return list(items, ""), nil
 }
 
 func (s *Server) listNodes(ctx context.Context, _ *struct{}) (*answer[api.List[api.Node]], error) {

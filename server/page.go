@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/duly-dev/duly"
@@ -87,6 +88,7 @@ type statusView struct {
 	Title, Version, Trouble string
 	Now                     time.Time
 	Stats                   store.Stats
+	PausedQueues            []store.QueueStatus
 	Schedules               []scheduleRow
 	More                    bool
 	Attention, Newest       []occurrenceRow
@@ -120,6 +122,11 @@ func (s *Server) statusPage(ctx context.Context) (statusView, int) {
 		return fail(err)
 	}
 	page.Now = page.Stats.Now
+	queues, err := s.store.Queues(ctx)
+	if err != nil {
+		return fail(err)
+	}
+	page.PausedQueues = slices.DeleteFunc(queues, func(q store.QueueStatus) bool { return q.Paused == nil })
 	schedules, more, err := s.store.Schedules(ctx, store.ScheduleFilter{}, store.Page{Limit: pageSchedules})
 	if err != nil {
 		return fail(err)

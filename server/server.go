@@ -65,6 +65,7 @@ func New(st store.Store, ctl *control.Control, opt Options) *Server {
 	s.routeDefinitions()
 	s.routeOccurrences()
 	s.routeLists()
+	s.routeQueues()
 	s.routeNodes()
 	s.routeWorker()
 	s.routeLeases()

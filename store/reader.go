@@ -73,12 +73,13 @@ type ScheduleStatus struct {
 	LastSuccess time.Time       `json:"last_success,omitzero"`
 }
 
-// PauseStatus says who paused a schedule, why and until when.
+// PauseStatus says who paused a schedule or a queue, why and until when.
 type PauseStatus struct {
-	At     time.Time          `json:"at"`
-	By     string             `json:"by"`
-	Why    string             `json:"why,omitempty"`
-	Until  time.Time          `json:"until,omitzero"`
+	At    time.Time `json:"at"`
+	By    string    `json:"by"`
+	Why   string    `json:"why,omitempty"`
+	Until time.Time `json:"until,omitzero"`
+	// Policy is for what came due of a schedule meanwhile.
 	Policy duly.CatchUpPolicy `json:"policy,omitempty"`
 }
 
@@ -128,8 +129,9 @@ type EffectStatus struct {
 // QueueStatus is a shared queue and its load.
 type QueueStatus struct {
 	duly.Queue
-	Running int `json:"running"`
-	Pending int `json:"pending"`
+	Running int          `json:"running"`
+	Pending int          `json:"pending"`
+	Paused  *PauseStatus `json:"paused,omitempty"`
 }
 
 // NodeStatus is a session.

@@ -482,6 +482,16 @@ type Operator interface {
 	// a schedule that is not paused is a conflict.
 	Resume(ctx context.Context, req ResumeRequest) error
 
+	// PauseQueue keeps a shared queue from handing anything out, to Claim and to
+	// the claim within Fire alike; what is running goes on. Pausing again
+	// replaces who, why and until. Once until has passed it is not paused any
+	// more. What Apply changes of the queue leaves the pause as it is. Code
+	// not_found for a queue that nothing ever named, such as a schedule's own,
+	// for which there is Pause.
+	PauseQueue(ctx context.Context, req PauseQueueRequest) error
+	// ResumeQueue lets it hand out again. One that is not paused is a conflict.
+	ResumeQueue(ctx context.Context, req ResumeQueueRequest) error
+
 	// Retry sends an occurrence back to pending, its count of tries reset.
 	// Code conflict where its state forbids it.
 	Retry(ctx context.Context, occurrence, by, why string) error
@@ -540,6 +550,21 @@ type ResumeRequest struct {
 	Schedule string
 	By       string
 	Policy   duly.CatchUpPolicy
+}
+
+// PauseQueueRequest stops a shared queue.
+type PauseQueueRequest struct {
+	Now     time.Time
+	Queue   string
+	By, Why string
+	Until   time.Time // zero: until resumed
+}
+
+// ResumeQueueRequest starts a shared queue again.
+type ResumeQueueRequest struct {
+	Now   time.Time
+	Queue string
+	By    string
 }
 
 // Nodes keeps sessions.

@@ -69,13 +69,13 @@ func (c *conn) waiting() (own bool, queues []int64, err error) {
 }
 
 // room is when the next occurrence may start in one of some queues: 0 while all
-// are full.
+// are full, or paused until somebody resumes them.
 func (c *conn) room(queues []int64, now int64) (first int64, err error) {
 	if len(queues) == 0 {
 		return 0, nil
 	}
-	err = c.query(`SELECT concurrency, rate_count, rate_per, starts, `+queueRunning+` FROM duly.queues q WHERE q.queue = ANY(?)`, []any{queues}, func(r row) error {
-		if r.int(4) >= r.int(0) {
+	err = c.query(`SELECT concurrency, rate_count, rate_per, starts, paused_at, paused_until, `+queueRunning+` FROM duly.queues q WHERE q.queue = ANY(?)`, []any{queues}, func(r row) error {
+		if r.int(6) >= r.int(0) {
 			return nil // something has to end
 		}
 		at := now
@@ -84,7 +84,7 @@ func (c *conn) room(queues []int64, now int64) (first int64, err error) {
 			rate.read(r.str(3))
 			at = rate.next(now)
 		}
-		first = earliest(first, at)
+		first = earliest(first, queuePause{since: r.int(4), until: r.int(5)}.open(at))
 		return nil
 	})
 	return first, err

@@ -95,9 +95,12 @@ func (c *claiming) lockQueues(lanes []laneNumber) {
 	}
 	slices.Sort(queues)
 	c.later("SELECT queue FROM duly.queues WHERE queue = ANY(?) ORDER BY queue FOR NO KEY UPDATE", queues)
-	c.ask("SELECT queue, name, concurrency, rate_count, rate_per, starts, "+queueRunning+" FROM duly.queues q WHERE queue = ANY(?)", []any{queues}, func(r row) error {
+	c.ask("SELECT queue, name, concurrency, rate_count, rate_per, starts, paused_at, paused_until, "+queueRunning+" FROM duly.queues q WHERE queue = ANY(?)", []any{queues}, func(r row) error {
 		q := &queueState{name: r.str(1), concurrency: r.int(2)}
-		q.room = int(max(0, q.concurrency-r.int(6)))
+		q.room = int(max(0, q.concurrency-r.int(8)))
+		if pause := (queuePause{r.int(0), r.int(6), r.int(7)}); pause.paused(c.now) {
+			q.room = 0
+		}
 		if q.rate.count, q.rate.per = r.int(3), r.int(4); q.rate.count > 0 {
 			q.rate.read(r.str(5))
 			q.room = min(q.room, int(q.rate.room(c.now)))

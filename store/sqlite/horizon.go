@@ -48,7 +48,7 @@ func earliest(all ...int64) (first int64) {
 }
 
 // ready is when one of those that wait for a slot may start: now, unless all
-// are in queues that are full, or at their rate.
+// are in queues that are full, at their rate, or paused.
 func (c *conn) ready(ctx context.Context, now int64) (int64, error) {
 	first := int64(0)
 	full := map[int64]int64{} // by queue, when there is room; 0: when something ends
@@ -78,13 +78,16 @@ func (c *conn) ready(ctx context.Context, now int64) (int64, error) {
 	}
 }
 
-// room is when the next occurrence may start in a queue, 0 while it is full.
+// room is when the next occurrence may start in a queue, 0 while it is full or
+// paused until somebody resumes it.
 func (c *conn) room(ctx context.Context, queue, now int64) (int64, error) {
 	var concurrency, active int64
 	var rate window
-	_, err := c.one(ctx, `SELECT concurrency, rate_count, rate_per, starts, (SELECT count(*) FROM occurrences INDEXED BY occurrences_queued
+	var pause queuePause
+	_, err := c.one(ctx, `SELECT concurrency, rate_count, rate_per, starts, paused_at, paused_until, (SELECT count(*) FROM occurrences INDEXED BY occurrences_queued
 			WHERE state < 2 AND queue IS NOT NULL AND queue = ?1 AND state = 1) FROM queues WHERE queue = ?1`, []any{queue}, func(r row) {
-		concurrency, active = r.int(0), r.int(4)
+		concurrency, active = r.int(0), r.int(6)
+		pause = queuePause{queue, r.int(4), r.int(5)}
 		rate.count, rate.per = r.int(1), r.int(2)
 		rate.read(r.str(3))
 	})
@@ -92,7 +95,7 @@ func (c *conn) room(ctx context.Context, queue, now int64) (int64, error) {
 	case err != nil || active >= concurrency:
 		return 0, err
 	case rate.count == 0:
-		return now, nil
+		return pause.open(now), nil
 	}
-	return rate.next(now), nil
+	return pause.open(rate.next(now)), nil
 }

@@ -30,11 +30,17 @@ func (c *claiming) queueState(id int64) (*queueState, error) {
 		return q, nil
 	}
 	var starts string
-	_, err := c.one(bg, "SELECT name, concurrency, rate_count, rate_per, starts FROM queues WHERE queue = ?", []any{id}, func(r row) {
+	var pause queuePause
+	_, err := c.one(bg, "SELECT name, concurrency, rate_count, rate_per, starts, paused_at, paused_until FROM queues WHERE queue = ?", []any{id}, func(r row) {
 		q.name, q.concurrency, q.rate.count, q.rate.per, starts = r.str(0), int(r.int(1)), r.int(2), r.int(3), r.str(4)
+		pause = queuePause{id, r.int(5), r.int(6)}
 	})
 	if err != nil {
 		return nil, err
+	}
+	if pause.paused(c.now) {
+		q.room = 0
+		return q, nil
 	}
 	active, err := c.number(bg, `SELECT count(*) FROM occurrences INDEXED BY occurrences_queued WHERE state < 2 AND queue IS NOT NULL AND queue = ? AND state = 1`, id)
 	if err != nil {

@@ -66,16 +66,22 @@ func (s *Store) Effects(ctx context.Context, f store.EffectFilter, page store.Pa
 }
 
 // Queues implements store.Reader: those that are defined, and those that
-// schedules or open occurrences name.
+// schedules or open occurrences name, and those that are paused.
 func (s *Store) Queues(ctx context.Context) ([]store.QueueStatus, error) {
 	return read(ctx, s, func(c *conn) ([]store.QueueStatus, error) {
 		all := []store.QueueStatus{}
+		now := now()
 		err := c.query(ctx, `SELECT * FROM (SELECT name, concurrency, rate_count, rate_per, owner,
 				(SELECT count(*) FROM occurrences o INDEXED BY occurrences_queued WHERE o.state < 2 AND o.queue IS NOT NULL AND o.queue = q.queue AND o.state = 1) AS running,
 				(SELECT count(*) FROM occurrences o INDEXED BY occurrences_queued WHERE o.state < 2 AND o.queue IS NOT NULL AND o.queue = q.queue AND o.state = 0) AS pending,
-				EXISTS (SELECT 1 FROM schedules s WHERE s.queue = q.queue AND s.removed_at IS NULL) AS named
-			FROM queues q) WHERE owner IS NOT NULL OR running OR pending OR named ORDER BY name`, nil, func(r row) error {
-			all = append(all, store.QueueStatus{Queue: queueOf(r.str(0), int(r.int(1)), r.int(2), r.int(3)), Running: int(r.int(5)), Pending: int(r.int(6))})
+				EXISTS (SELECT 1 FROM schedules s WHERE s.queue = q.queue AND s.removed_at IS NULL) AS named,
+				paused_at, paused_until, paused_by, paused_why, paused_at IS NOT NULL AND coalesce(paused_until > ?, true) AS paused
+			FROM queues q) WHERE owner IS NOT NULL OR running OR pending OR named OR paused ORDER BY name`, []any{now}, func(r row) error {
+			q := store.QueueStatus{Queue: queueOf(r.str(0), int(r.int(1)), r.int(2), r.int(3)), Running: int(r.int(5)), Pending: int(r.int(6))}
+			if r.bool(12) {
+				q.Paused = &store.PauseStatus{At: instant(r.int(8)), Until: instant(r.int(9)), By: r.str(10), Why: r.str(11)}
+			}
+			all = append(all, q)
 			return nil
 		})
 		return all, err

@@ -65,6 +65,16 @@ func (f *Faulty) Resume(ctx context.Context, req store.ResumeRequest) error {
 	return do(ctx, f, "Resume", func() error { return f.st.Resume(ctx, req) })
 }
 
+// PauseQueue implements store.Store.
+func (f *Faulty) PauseQueue(ctx context.Context, req store.PauseQueueRequest) error {
+	return do(ctx, f, "PauseQueue", func() error { return f.st.PauseQueue(ctx, req) })
+}
+
+// ResumeQueue implements store.Store.
+func (f *Faulty) ResumeQueue(ctx context.Context, req store.ResumeQueueRequest) error {
+	return do(ctx, f, "ResumeQueue", func() error { return f.st.ResumeQueue(ctx, req) })
+}
+
 // Retry implements store.Store.
 func (f *Faulty) Retry(ctx context.Context, occurrence, by, why string) error {
 	return do(ctx, f, "Retry", func() error { return f.st.Retry(ctx, occurrence, by, why) })

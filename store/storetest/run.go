@@ -26,6 +26,7 @@ func Run(t *testing.T, fresh Fresh) {
 		{"Claim", claim},
 		{"Order", order},
 		{"Queue", queues},
+		{"QueuePause", queuePause},
 		{"Renew", renew},
 		{"Finish", finish},
 		{"Late", late},

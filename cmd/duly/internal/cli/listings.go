@@ -99,23 +99,6 @@ func (inv *invocation) showLeases(items []duly.Lease) error {
 	return inv.show(t, "no leases are held")
 }
 
-func (inv *invocation) queuesCommand() *cobra.Command {
-	ls := listing(inv, func(ctx context.Context, c *api.Client) (api.List[store.QueueStatus], error) { return c.Queues(ctx) }, inv.showQueues)
-	return inv.lsOnly("queues", "Queues: the shared ones, their concurrency and load", ls)
-}
-
-func (inv *invocation) showQueues(items []store.QueueStatus) error {
-	t := &table{columns: []column{{name: "QUEUE"}, {name: "RUNNING"}, {name: "PENDING"}, {name: "RATE"}}}
-	for _, q := range items {
-		rate := ""
-		if q.Rate.Count > 0 {
-			rate = fmt.Sprintf("%d per %s", q.Rate.Count, q.Rate.Per)
-		}
-		t.add(q.Name, fmt.Sprintf("%d of %d", q.Running, max(q.Concurrency, 1)), strconv.Itoa(q.Pending), rate)
-	}
-	return inv.show(t, "no shared queues (every schedule has one of its own)")
-}
-
 func (inv *invocation) auditCommand() *cobra.Command {
 	var q api.AuditQuery
 	ls := listing(inv, func(ctx context.Context, c *api.Client) (api.List[store.AuditRow], error) { return c.Audit(ctx, q) }, inv.showAudit)
