@@ -108,7 +108,7 @@ func (w *watchers) listenOnce(ctx context.Context) (heard bool, err error) {
 		return false, err
 	}
 	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
-	if _, err := c.PgConn().Exec(ctx, "LISTEN "+w.store.dialect.schema).ReadAll(); err != nil {
+	if err := w.tune(ctx, c); err != nil {
 		return false, err
 	}
 	w.publish(events{store.TopicAny: ""}) // what came before went unheard
@@ -129,7 +129,7 @@ func (w *watchers) listenOnce(ctx context.Context) (heard bool, err error) {
 			w.lookFor(ctx, 12*selfTest)
 			return false, context.DeadlineExceeded
 		case err != nil && timedOut:
-			if err := c.Ping(ctx); err != nil {
+			if err := w.ping(ctx, c); err != nil {
 				return heard, err
 			}
 		case err != nil:
@@ -138,6 +138,21 @@ func (w *watchers) listenOnce(ctx context.Context) (heard bool, err error) {
 			heard = w.hear(n.Payload) || heard
 		}
 	}
+}
+
+// tune begins to listen.
+func (w *watchers) tune(ctx context.Context, c *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, selfTest)
+	defer cancel()
+	_, err := c.PgConn().Exec(ctx, "LISTEN "+w.store.dialect.schema).ReadAll()
+	return err
+}
+
+// ping asks whether a connection still stands.
+func (w *watchers) ping(ctx context.Context, c *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, selfTest)
+	defer cancel()
+	return c.Ping(ctx)
 }
 
 // patience is how long to wait for a notification: once the test was heard,

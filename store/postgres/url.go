@@ -29,7 +29,8 @@ type config struct {
 }
 
 // parse reads postgres://USER:PASSWORD@HOST/DATABASE?name=value&…. What is not
-// listed here is libpq's (sslmode, several hosts, connect_timeout …).
+// listed here is libpq's (sslmode, several hosts, connect_timeout …; the latter
+// is 5 s by default).
 //
 //	schema             where the tables live (default duly)
 //	pgbouncer          true behind a pooler in transaction mode: no prepared
@@ -75,6 +76,7 @@ func parse(raw string) (cfg config, err error) {
 		}
 		cc.ValidateConnect = again.ConnConfig.ValidateConnect
 	}
+	dialing(cc)
 	if cc.RuntimeParams["application_name"] == "" {
 		cc.RuntimeParams["application_name"] = "duly"
 	}
@@ -103,6 +105,7 @@ func (cfg *config) parseListen(main string) (err error) {
 	if cfg.listen, err = pgx.ParseConfig(cfg.listenURL); err != nil {
 		return duly.Invalid("store", "listen_url cannot be read: %v", err)
 	}
+	dialing(cfg.listen)
 	if cfg.listen.RuntimeParams["application_name"] == "" {
 		cfg.listen.RuntimeParams["application_name"] = "duly listen"
 	}
