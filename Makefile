@@ -7,7 +7,7 @@ VERSION     := $(shell git describe --tags --always --dirty 2>/dev/null || echo 
 LDFLAGS     := -s -w -X github.com/duly-dev/duly.Version=$(VERSION)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint fmt fuzz bench clean
+.PHONY: help run build test chaos lint fmt fuzz bench clean
 
 help: ## show what can be made
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,6 +21,10 @@ build: ## build bin/duly, without cgo
 test: ## install the servers that tests need, then run every test with the race detector
 	./scripts/test-servers
 	$(GO) test -race -timeout 30m ./...
+
+chaos: ## ten minutes of faults: workers and PostgreSQL servers killed, paused, cut off and replaced
+	./scripts/test-servers
+	$(GO) test -race -v -timeout 30m ./internal/chaos -run 'TestChaos$$' -chaos.for=10m
 
 lint: ## go vet, staticcheck, gofumpt, and the versions that must agree
 	$(GO) vet ./...

@@ -29,6 +29,7 @@ var imports = map[string][]string{
 	"target/exec":       {".", "target"},
 	"target/http":       {".", "target"},
 	"lease":             {".", "store"},
+	"internal/chaos":    {},
 	"internal/edits":    {},
 	"internal/nesting":  {},
 	"internal/sqldb":    {"."},
