@@ -29,6 +29,8 @@ type pgxTx struct{ tx pgx.Tx }
 
 func (t pgxTx) Dialect() sqldb.Dialect { return sqldb.Postgres }
 
+func (t pgxTx) Raw() any { return t.tx }
+
 func (t pgxTx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	if t.tx == nil {
 		return 0, duly.Invalid("tx", "is missing")

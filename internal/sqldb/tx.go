@@ -15,6 +15,8 @@ type Tx interface {
 	Exec(ctx context.Context, query string, args ...any) (int64, error)
 	// Query calls each for every row.
 	Query(ctx context.Context, query string, args []any, each func(Row) error) error
+	// Raw is the transaction as the application's driver calls it.
+	Raw() any
 }
 
 // Row is a row to be read.
@@ -52,6 +54,7 @@ type stdTx struct {
 }
 
 func (t stdTx) Dialect() Dialect { return t.dialect }
+func (t stdTx) Raw() any         { return t.s }
 
 func (t stdTx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	if err := t.check(); err != nil {

@@ -15,12 +15,18 @@ import (
 type conn struct {
 	*dialect
 	ctx   context.Context
-	pc    *pgx.Conn
+	pc    *pgx.Conn // nil in an application's transaction
+	via   carrier
 	line  *pgx.Batch
 	steps []step
 	// answered: the server has answered something; committing: it has been
 	// asked to commit.
 	answered, committing bool
+}
+
+// carrier takes a line of statements to the server, and answers to their steps.
+type carrier interface {
+	carry(ctx context.Context, line *pgx.Batch, steps []step) error
 }
 
 // step is what to do with the answer to a statement in the line.
@@ -30,7 +36,7 @@ type step struct {
 }
 
 func newConn(ctx context.Context, d *dialect, pc *pgx.Conn) *conn {
-	return &conn{dialect: d, ctx: ctx, pc: pc, line: &pgx.Batch{}}
+	return &conn{dialect: d, ctx: ctx, pc: pc, via: pipeline{pc}, line: &pgx.Batch{}}
 }
 
 // later puts a statement in line.
@@ -53,7 +59,20 @@ func (c *conn) send() error {
 	}
 	line, steps := c.line, c.steps
 	c.line, c.steps = &pgx.Batch{}, nil
-	answers := c.pc.SendBatch(c.ctx, line)
+	err := c.via.carry(c.ctx, line, steps)
+	c.answered = c.answered || err == nil
+	return err
+}
+
+// pipeline is the carrier of pgx: one round trip for all.
+type pipeline struct {
+	to interface {
+		SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+	}
+}
+
+func (p pipeline) carry(ctx context.Context, line *pgx.Batch, steps []step) error {
+	answers := p.to.SendBatch(ctx, line)
 	var failed error
 	for _, s := range steps {
 		if failed = s.read(answers); failed != nil {
@@ -63,7 +82,6 @@ func (c *conn) send() error {
 	if err := answers.Close(); failed == nil {
 		failed = err
 	}
-	c.answered = c.answered || failed == nil
 	return failed
 }
 

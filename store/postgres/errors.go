@@ -31,9 +31,9 @@ const (
 
 // state is the SQLSTATE of an error of the server, "" for any other.
 func state(err error) string {
-	var e *pgconn.PgError
+	var e interface{ SQLState() string } // pgconn's, or that of the application's driver
 	if errors.As(err, &e) {
-		return e.Code
+		return e.SQLState()
 	}
 	return ""
 }

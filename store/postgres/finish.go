@@ -18,20 +18,62 @@ func (s *Store) finish(ctx context.Context, reports []store.Report) ([]store.Fin
 			seqs[i] = r.Seq
 		}
 		found := map[int64]*occ{}
-		t.askOccs(seqs, found)
+		f.askReported(reports, found)
 		var err error
 		if f.now, err = t.clock(time.Time{}); err != nil {
 			return nil, err
 		}
-		answers := make([]store.Finished, len(reports))
-		for i := range reports {
-			if answers[i], err = f.report(&reports[i], found[reports[i].Seq]); err != nil {
-				return nil, err
-			}
+		if err := f.readEnded(seqs, found); err != nil {
+			return nil, err
 		}
-		f.record()
-		f.close()
-		return answers, nil
+		return f.take(reports, found)
+	})
+}
+
+// take takes reports whose occurrences were found, and puts in line to write
+// them.
+func (f *finishing) take(reports []store.Report, found map[int64]*occ) ([]store.Finished, error) {
+	answers := make([]store.Finished, len(reports))
+	for i := range reports {
+		var err error
+		if answers[i], err = f.report(&reports[i], found[reports[i].Seq]); err != nil {
+			return nil, err
+		}
+	}
+	f.record()
+	f.close()
+	return answers, nil
+}
+
+// askReported puts in line to find and lock what reports are about, but for
+// attempts that have ended: a report that was given before, above all as a part
+// of the application's transaction, writes nothing and so costs no commit.
+func (f *finishing) askReported(reports []store.Report, found map[int64]*occ) {
+	seqs, tokens := make([]int64, len(reports)), make([]int64, len(reports))
+	for i, r := range reports {
+		seqs[i], tokens[i] = r.Seq, r.Token
+	}
+	f.ask(selectOcc+`FROM unnest(?::bigint[], ?::bigint[]) u (seq, token) JOIN duly.occurrences o ON o.seq = u.seq JOIN duly.tracks t ON t.sid = o.sid
+		WHERE (o.token = u.token AND o.state <> 1 AND o.outcome <> 3) IS NOT TRUE`+lockOcc, []any{seqs, tokens}, func(r row) error {
+		found[r.int(0)] = readOcc(r)
+		return nil
+	})
+}
+
+// readEnded reads what askReported left out.
+func (f *finishing) readEnded(seqs []int64, found map[int64]*occ) error {
+	var rest []int64
+	for _, seq := range unique(seqs) {
+		if found[seq] == nil {
+			rest = append(rest, seq)
+		}
+	}
+	if len(rest) == 0 {
+		return nil
+	}
+	return f.query(selectOcc+"FROM unnest(?::bigint[]) u (seq) JOIN duly.occurrences o ON o.seq = u.seq JOIN duly.tracks t ON t.sid = o.sid", []any{rest}, func(r row) error {
+		found[r.int(0)] = readOcc(r)
+		return nil
 	})
 }
 
@@ -67,9 +109,17 @@ func (f *finishing) report(r *store.Report, o *occ) (store.Finished, error) {
 		answer.Late = true
 	default: // reported before
 		answer.Late = o.late
+		f.repeated(o)
 	}
 	answer.State = stateCodes[o.state]
 	return answer, err
+}
+
+// repeated wakes those who watch: that of an application's transaction was
+// heard by nobody yet.
+func (f *finishing) repeated(o *occ) {
+	f.told(o.schedule)
+	f.urgent = f.urgent || o.open > 0
 }
 
 // owned takes the report of an attempt that still owns its occurrence.

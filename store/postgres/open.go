@@ -28,6 +28,7 @@ type Store struct {
 	readOnly bool
 	pool     *pgxpool.Pool
 	names    names
+	home     home
 	finisher finisher
 	notifier notifier
 	watchers watchers

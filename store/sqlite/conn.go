@@ -14,6 +14,7 @@ import (
 type conn struct {
 	dc    driverConn
 	stmts map[string]*stmt
+	app   *appTx // where set, statements are run in it
 	// wrote is set by every statement that may have changed something.
 	wrote bool
 }
@@ -87,6 +88,9 @@ func (s *stmt) bind(args []any) []driver.NamedValue {
 
 // exec runs a statement and answers how many rows it changed.
 func (c *conn) exec(query string, args ...any) (int64, error) {
+	if c.app != nil {
+		return c.app.exec(query, args)
+	}
 	s, err := c.prepare(context.Background(), query)
 	if err != nil {
 		return 0, err
@@ -113,6 +117,9 @@ func (c *conn) script(ctx context.Context, text string) error {
 // query calls scan with each row. The row is reused for the next one. A
 // statement that is being read must not be run again by scan.
 func (c *conn) query(ctx context.Context, query string, args []any, scan func(row) error) error {
+	if c.app != nil {
+		return c.app.query(query, args, scan)
+	}
 	s, err := c.prepare(ctx, query)
 	if err != nil {
 		return err

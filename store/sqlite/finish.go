@@ -53,8 +53,9 @@ func (f *finishing) report(r *store.Report, o *occ) (store.Finished, error) {
 	case o.outcome == outcomeLost:
 		err = f.tooLate(r, o)
 		answer.Late = true
-	default: // reported before
+	default: // reported before, perhaps in a transaction that nobody heard of
 		answer.Late = o.late
+		f.told(o.schedule)
 	}
 	answer.State = stateCodes[o.state]
 	return answer, err
