@@ -218,7 +218,7 @@ func latency(ctx context.Context, o *Options) error {
 	idle := duly.Schedule{
 		ID: "idle", Timing: duly.Timing{Cron: "0 0 1 1 *"}, Target: duly.Target{Handler: "noop"},
 	}
-	ctl := control.New(st)
+	ctl := control.NewBeside(n, st)
 	if _, err := ctl.Apply(ctx, control.ApplyRequest{Owner: "bench", By: "bench", Schedules: []duly.Schedule{idle}}); err != nil {
 		return err
 	}

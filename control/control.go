@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -16,10 +17,22 @@ import (
 type Control struct {
 	store store.Store
 	plans *plans.Cache
+	near  Taker // nil: none
 }
 
 // New makes a Control of a store, which stays the caller's to close.
 func New(st store.Store) *Control { return &Control{store: st, plans: plans.New(st)} }
+
+// NewBeside is New in a process that has a node on that store: what is triggered
+// and the node can run at once, it starts right away.
+func NewBeside(node Taker, st store.Store) *Control {
+	return &Control{store: st, plans: plans.New(st), near: node}
+}
+
+// Taker is a node of this process; see node.Node.Take.
+type Taker interface {
+	Take(step func(offer *store.ClaimRequest) (*store.Claim, error)) error
+}
 
 // Faults is the error of a request with definitions that cannot be meant: all
 // that is wrong with them at once. Its code is invalid.
@@ -203,4 +216,20 @@ func (c *Control) Resolve(ctx context.Context, occurrence string, to duly.State,
 		return duly.Invalid("to", "is %q; it must be succeeded or pending", to)
 	}
 	return c.store.Resolve(ctx, occurrence, to, by, why)
+}
+
+// ResolveEffect notes what a person decided about an effect in the ledger, and
+// sends the occurrences that wait for it back to pending. It answers their IDs.
+func (c *Control) ResolveEffect(ctx context.Context, req store.ResolveEffectRequest) ([]string, error) {
+	switch {
+	case req.Key == "":
+		return nil, duly.Invalid("key", "is missing")
+	case len(req.Key) > 4096:
+		return nil, duly.Invalid("key", "is %d bytes long; at most 4096 are allowed", len(req.Key))
+	case !json.Valid(req.After):
+		return nil, duly.Invalid("after", "is missing: what does the ledger hold now?")
+	case len(req.Occurrences) > 1000:
+		return nil, duly.Invalid("occurrences", "are %d; at most 1000 are allowed", len(req.Occurrences))
+	}
+	return c.store.ResolveEffect(ctx, req)
 }

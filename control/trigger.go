@@ -39,11 +39,7 @@ func (c *Control) Trigger(ctx context.Context, req TriggerRequest) (store.Insert
 	if err != nil {
 		return store.Inserted{}, err
 	}
-	now, err := c.now(ctx)
-	if err != nil {
-		return store.Inserted{}, err
-	}
-	occ, err := c.wanted(p, s, req, now)
+	occ, err := c.wanted(p, s, req)
 	if err != nil {
 		return store.Inserted{}, err
 	}
@@ -54,16 +50,32 @@ func (c *Control) Trigger(ctx context.Context, req TriggerRequest) (store.Insert
 	if occ.Reason == "" {
 		occ.Reason = strings.TrimSpace("triggered by " + req.By + " " + req.Why)
 	}
-	made, err := c.store.Insert(ctx, store.InsertRequest{
+	return c.insertOne(ctx, store.InsertRequest{
 		Schedule: req.Schedule, By: req.By, Why: req.Why, Occurrences: []store.NewOccurrence{occ}, Payload: req.Payload, Once: req.Once,
 	})
-	if err != nil {
-		return store.Inserted{}, err
-	}
-	return made[0], nil
 }
 
-func (c *Control) wanted(p *plan.Plan, s store.ScheduleStatus, req TriggerRequest, now time.Time) (store.NewOccurrence, error) {
+// insertOne makes an occurrence, and starts it where a node of this process can
+// run it.
+func (c *Control) insertOne(ctx context.Context, req store.InsertRequest) (made store.Inserted, err error) {
+	step := func(offer *store.ClaimRequest) (*store.Claim, error) {
+		req.Claim = offer
+		all, err := c.store.Insert(ctx, req)
+		if err != nil {
+			return nil, err
+		}
+		made = all[0]
+		return made.Claim, nil
+	}
+	if c.near != nil {
+		err = c.near.Take(step)
+	} else {
+		_, err = step(nil)
+	}
+	return made, err
+}
+
+func (c *Control) wanted(p *plan.Plan, s store.ScheduleStatus, req TriggerRequest) (store.NewOccurrence, error) {
 	switch {
 	case req.Period != "" && !req.Due.IsZero():
 		return store.NewOccurrence{}, duly.Invalid("period", "give a period or a due time, not both")
@@ -72,5 +84,5 @@ func (c *Control) wanted(p *plan.Plan, s store.ScheduleStatus, req TriggerReques
 	case !req.Due.IsZero():
 		return plan.ForDue(p, s.Anchor, req.Due)
 	}
-	return plan.Manual(p, now, strings.ToLower(rand.Text()[:6])), nil
+	return plan.Manual(p, s.Now, strings.ToLower(rand.Text()[:6])), nil
 }

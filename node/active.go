@@ -26,6 +26,7 @@ type attempt struct {
 	leaseUntil time.Time // by the store's clock
 	expiry     *time.Timer
 	over       bool // reported, or nothing is to be reported any more
+	joined     bool // a part of the application's transaction, which may have committed
 }
 
 // maxUnasked bounds how long the store is not asked about an attempt, however
@@ -103,6 +104,7 @@ func (a *attempt) until() time.Time {
 type activeSet struct {
 	mu       sync.Mutex
 	attempts map[*attempt]struct{}
+	reserved int           // slots that are being claimed for; see Node.Take
 	wanted   bool          // the dispatcher waits for a slot
 	nextScan time.Time     // when the keeper looks next
 	sooner   chan struct{} // an attempt needs it to look earlier
@@ -122,12 +124,54 @@ func (s *activeSet) size() int {
 	return len(s.attempts)
 }
 
+// used counts the slots that nothing more can be claimed for.
+func (s *activeSet) used() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.attempts) + s.reserved
+}
+
+// reserve keeps a slot free for one to be added, if fewer than slots are in
+// use.
+func (s *activeSet) reserve(slots int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.attempts)+s.reserved >= slots {
+		return false
+	}
+	s.occupied()
+	s.reserved++
+	return true
+}
+
+// unreserve gives the slot back, and tells whether somebody waits for one.
+func (s *activeSet) unreserve() (wanted bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reserved--
+	s.vacated()
+	wanted, s.wanted = s.wanted, false
+	return wanted
+}
+
+// occupied and vacated keep s.empty, before something comes and after something
+// went.
+func (s *activeSet) occupied() {
+	if len(s.attempts)+s.reserved == 0 {
+		s.empty = make(chan struct{})
+	}
+}
+
+func (s *activeSet) vacated() {
+	if len(s.attempts)+s.reserved == 0 {
+		close(s.empty)
+	}
+}
+
 func (s *activeSet) add(a *attempt) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.attempts) == 0 {
-		s.empty = make(chan struct{})
-	}
+	s.occupied()
 	s.attempts[a] = struct{}{}
 	if s.nextScan.IsZero() || a.renewAt.Before(s.nextScan) {
 		signal(s.sooner)
@@ -139,9 +183,7 @@ func (s *activeSet) remove(a *attempt) (wanted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.attempts, a)
-	if len(s.attempts) == 0 {
-		close(s.empty)
-	}
+	s.vacated()
 	wanted, s.wanted = s.wanted, false
 	return wanted
 }

@@ -173,7 +173,7 @@ func (n *Node) decide(ctx context.Context, now time.Time, due store.DueSchedule)
 
 // offer is a claim for the slots that are free now, nil for none.
 func (n *Node) offer() *store.ClaimRequest {
-	free := n.opt.Slots - n.active.size()
+	free := n.opt.Slots - n.active.used()
 	if free <= 0 {
 		return nil
 	}

@@ -71,6 +71,8 @@ type ScheduleStatus struct {
 	// Last is the newest occurrence, LastSuccess when one last succeeded.
 	Last        *LastOccurrence `json:"last,omitempty"`
 	LastSuccess time.Time       `json:"last_success,omitzero"`
+	// Now is the store's clock when it was looked at; not in lists.
+	Now time.Time `json:"-"`
 }
 
 // PauseStatus says who paused a schedule or a queue, why and until when.

@@ -322,14 +322,12 @@ type Report struct {
 }
 
 // EffectReport names an effect that an attempt caused or found.
-type EffectReport struct {
-	Key    string          `json:"key"`
-	Reused bool            `json:"reused,omitempty"`
-	Result json.RawMessage `json:"result,omitempty"`
-}
+type EffectReport = duly.EffectReport
 
 // Next is where an occurrence goes when an attempt has ended.
 type Next struct {
+	// State failed becomes uncertain where an effect of the occurrence is
+	// open: nobody knows then what the attempts did.
 	State  duly.State
 	Reason string
 	// Delay is from the store's now; for pending.
@@ -502,6 +500,11 @@ type Operator interface {
 	// or that it did not happen and is pending again, its count of tries reset.
 	// Code conflict where its state forbids it.
 	Resolve(ctx context.Context, occurrence string, to duly.State, by, why string) error
+	// ResolveEffect notes what a person decided about an open effect in the
+	// ledger, and sends every uncertain occurrence that waits for it back to
+	// pending, its count of tries reset. It answers their IDs. What is given
+	// again changes nothing more.
+	ResolveEffect(ctx context.Context, req ResolveEffectRequest) ([]string, error)
 
 	// Trim deletes up to limit ended occurrences that finished before a time,
 	// with their attempts, and old audit rows and ended nodes. Effects stay,
@@ -523,6 +526,11 @@ type InsertRequest struct {
 	Once string
 	// DryRun answers what would happen and does nothing.
 	DryRun bool
+	// Claim hands out a new occurrence in the same transaction, as Fire's does,
+	// if a Claim right after would hand out just that. Otherwise it is left to a
+	// Claim, and a store may do so whenever it has to look further than at a lone
+	// occurrence that nothing stands before.
+	Claim *ClaimRequest
 }
 
 // Inserted is the answer for one occurrence.
@@ -532,6 +540,20 @@ type Inserted struct {
 	State    duly.State // before a retry, if Existing
 	Existing bool
 	Retried  bool
+	// Claim is the ownership of it, where it was handed out; State is running
+	// then.
+	Claim *Claim
+}
+
+// ResolveEffectRequest tells of a person's decision about an effect.
+type ResolveEffectRequest struct {
+	Key     string
+	By, Why string
+	// Before and After are the effect as the ledger had and has it, for the
+	// audit.
+	Before, After json.RawMessage
+	// Occurrences lists some more that wait for it, as the ledger knows.
+	Occurrences []string
 }
 
 // PauseRequest stops a schedule.

@@ -131,7 +131,7 @@ func serve(n *node.Node, listen string, log *slog.Logger) (address string, stop 
 	if err != nil {
 		return "", nil, fmt.Errorf("%w (choose another address with -listen)", err)
 	}
-	api := server.New(n.Store(), control.New(n.Store()), server.Options{Node: n, Logger: log})
+	api := server.New(n.Store(), control.NewBeside(n, n.Store()), server.Options{Node: n, Logger: log})
 	srv := &http.Server{Handler: api.Handler(), ReadHeaderTimeout: 10 * time.Second}
 	ended := make(chan struct{})
 	go func() {

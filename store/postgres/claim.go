@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"slices"
 
@@ -219,12 +220,15 @@ func (c *claiming) takeNew(rows []*newRow) error {
 func (c *claiming) addNew() {
 	for _, r := range c.taken {
 		claim := store.Claim{
-			Seq: r.seq, Schedule: r.due.Schedule, Period: r.Period, Covers: r.Covers, Due: r.Due, IntervalStart: r.IntervalStart, Origin: r.Origin,
+			Seq: r.seq, Schedule: r.schedule, Period: r.Period, Covers: r.Covers, Due: r.Due, IntervalStart: r.IntervalStart, Origin: r.Origin,
 			Revision: r.Revision, Definition: r.Definition, Attempt: 1, Tries: 1, Lease: r.leaseOf(),
 			LeaseUntil: instant(c.now + r.leaseOf().Microseconds()), Exclusive: r.Serial,
 		}
 		if len(claim.Covers) == 0 {
 			claim.Covers = []string{r.Period}
+		}
+		if r.payload != "" {
+			claim.Payload = json.RawMessage(r.payload)
 		}
 		c.handOut(r.queue, &claim)
 	}

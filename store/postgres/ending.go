@@ -88,6 +88,7 @@ type trackChange struct {
 	opened    int64 // by how much it grows
 	succeeded bool
 	held      int64 // 0: as it was, -1: by none, or the seq
+	alone     bool  // nothing waits for an earlier one
 }
 
 type plainEndings struct {
@@ -212,7 +213,7 @@ func (e *endings) closeTracks() {
 	var done []bool
 	for _, c := range e.tracks {
 		sids, opened, held, done = append(sids, c.sid), append(opened, c.opened), append(held, c.held), append(done, c.succeeded)
-		if c.open+c.opened > 0 {
+		if c.open+c.opened > 0 && !c.alone {
 			settle = append(settle, c.sid)
 		}
 	}

@@ -159,7 +159,7 @@ func (f *firing) prepare() (err error) {
 			if !duly.CanMove("", duly.StepFire, occ.State) {
 				return duly.Errorf(duly.CodeInternal, "the planner made %s@%s %q", d.Schedule, occ.Period, occ.State)
 			}
-			r := &newRow{NewOccurrence: occ, due: d, sid: d.sid, maker: f.maker, state: stateCode(occ.State)}
+			r := &newRow{NewOccurrence: occ, due: d, schedule: d.Schedule, sid: d.sid, maker: f.maker, state: stateCode(occ.State)}
 			r.laneNumber, _ = f.s.names.lane(laneName{occ.Capability, occ.Queue})
 			r.wait(f.now, busy)
 			busy = busy || r.state == pending

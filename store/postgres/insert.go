@@ -36,25 +36,20 @@ type inserting struct {
 	*endings
 	req           *store.InsertRequest
 	sched         *sched
+	there         map[string]*occ // those that exist, by period
+	once          string          // what a request of the same key made
+	seqs          []int64         // for new ones
+	claims        *claiming
 	rows          []*newRow
 	made, retried []string
 }
 
 func (in *inserting) run() (res []store.Inserted, err error) {
-	if in.sched, err = in.existing(in.req.Schedule); err != nil {
+	if err := in.look(); err != nil {
 		return nil, err
 	}
-	if in.now, err = in.clock(in.req.Now); err != nil {
-		return nil, err
-	}
-	if in.req.Once != "" {
-		if res, err = in.before(); err != nil || res != nil {
-			return res, err
-		}
-	}
-	there, err := in.find()
-	if err != nil {
-		return nil, err
+	if in.once != "" {
+		return in.before()
 	}
 	res = make([]store.Inserted, len(in.req.Occurrences))
 	new := map[string]int{} // a period asked for twice is made once
@@ -65,38 +60,89 @@ func (in *inserting) run() (res []store.Inserted, err error) {
 			res[i].Existing = true
 			continue
 		}
-		if res[i] = in.meet(&occ, there[occ.Period]); !res[i].Existing {
+		if res[i] = in.meet(&occ, in.there[occ.Period]); !res[i].Existing {
 			new[occ.Period] = i
 		}
 	}
 	if in.req.DryRun {
 		return res, nil
 	}
-	seqs, err := in.insertRows()
+	claimed, err := in.insertRows()
 	if err != nil {
 		return nil, err
 	}
+	seqs := map[string]int64{}
+	for _, r := range in.rows {
+		seqs[r.Period] = r.seq
+	}
 	for i, o := range in.req.Occurrences {
-		if first, ok := new[o.Period]; ok {
-			res[i].Seq = seqs[res[first].ID]
+		if _, ok := new[o.Period]; ok {
+			res[i].Seq = seqs[o.Period]
 		}
 	}
 	if err := in.remember(res); err != nil {
 		return nil, err
 	}
 	in.close()
+	if claimed { // its token comes with the commit
+		res[0].State, res[0].Claim = duly.Running, &in.claims.res.Claims[0]
+		in.urgent = false // nobody else has anything to do
+	}
 	return res, nil
+}
+
+// look locks the schedule, and reads what the rest depends on, in one round
+// trip.
+func (in *inserting) look() error {
+	given := micros(in.req.Now)
+	id := in.req.Schedule
+	in.ask(selectSched+"WHERE s.id = ANY(?) ORDER BY t.sid"+lockSched, []any{[]string{id}}, func(r row) error {
+		in.sched = readSched(r)
+		return nil
+	})
+	in.ask("SELECT coalesce(nullif(?::bigint, 0), duly.clock())", []any{given}, func(r row) error {
+		in.now = r.int(0)
+		return nil
+	})
+	if in.req.Once != "" {
+		in.ask("SELECT made FROM duly.once WHERE sid = (SELECT sid FROM duly.schedules WHERE id = ?) AND key = ?", []any{id, plain(in.req.Once)}, func(r row) error {
+			in.once = r.str(0)
+			return nil
+		})
+	}
+	in.find()
+	if !in.req.DryRun {
+		in.ask("SELECT nextval('duly.seqs') FROM generate_series(1, ?)", []any{len(in.req.Occurrences)}, func(r row) error {
+			in.seqs = append(in.seqs, r.int(0))
+			return nil
+		})
+	}
+	if in.req.Claim != nil && in.req.Claim.Max > 0 {
+		in.claims = newClaiming(in.tx, in.req.Claim)
+		in.claims.look(given)
+		holder, err := in.maker(in.req.Claim.Node)
+		if err != nil {
+			return err
+		}
+		in.claims.holder = holder
+	}
+	if err := in.send(); err != nil {
+		return err
+	}
+	if in.sched == nil || in.sched.removed {
+		return notFound("schedule", id)
+	}
+	slices.Sort(in.seqs)
+	if in.claims != nil {
+		in.claims.now = in.now
+	}
+	return nil
 }
 
 // before answers with what a request of the same key made.
 func (in *inserting) before() (res []store.Inserted, err error) {
-	var made string
-	found, err := in.one("SELECT made FROM duly.once WHERE sid = ? AND key = ?", []any{in.sched.sid, plain(in.req.Once)}, func(r row) { made = r.str(0) })
-	if err != nil || !found {
-		return nil, err
-	}
 	var seqs []int64
-	if err := json.Unmarshal([]byte(made), &seqs); err != nil {
+	if err := json.Unmarshal([]byte(in.once), &seqs); err != nil {
 		return nil, err
 	}
 	all := map[int64]*occ{}
@@ -113,20 +159,19 @@ func (in *inserting) before() (res []store.Inserted, err error) {
 	return res, nil
 }
 
-// find finds and locks those that exist.
-func (in *inserting) find() (map[string]*occ, error) {
+// find puts in line to find and lock those that exist.
+func (in *inserting) find() {
 	periods := make([]string, len(in.req.Occurrences))
 	for i, o := range in.req.Occurrences {
 		periods[i] = plain(o.Period)
 	}
 	slices.Sort(periods)
-	there := map[string]*occ{}
-	err := in.query(selectOcc+"FROM unnest(?::text[]) u (period) JOIN duly.occurrences o ON o.period = u.period AND o.sid = ? JOIN duly.tracks t ON t.sid = o.sid"+lockOcc,
-		[]any{slices.Compact(periods), in.sched.sid}, func(r row) error {
-			there[r.str(3)] = readOcc(r)
-			return nil
-		})
-	return there, err
+	in.there = map[string]*occ{}
+	in.ask(selectOcc+`FROM unnest(?::text[]) u (period) JOIN duly.occurrences o ON o.period = u.period AND o.sid = (SELECT sid FROM duly.schedules WHERE id = ?)
+		JOIN duly.tracks t ON t.sid = o.sid`+lockOcc, []any{slices.Compact(periods), in.req.Schedule}, func(r row) error {
+		in.there[r.str(3)] = readOcc(r)
+		return nil
+	})
 }
 
 // meet makes a row for an occurrence, or answers with the one that there is.
@@ -134,7 +179,7 @@ func (in *inserting) meet(occ *store.NewOccurrence, there *occ) store.Inserted {
 	res := store.Inserted{ID: duly.OccurrenceID(in.req.Schedule, occ.Period), State: duly.Pending}
 	if there == nil {
 		in.made = append(in.made, res.ID)
-		in.rows = append(in.rows, &newRow{NewOccurrence: occ, sid: in.sched.sid, state: pending, payload: string(in.req.Payload)})
+		in.rows = append(in.rows, &newRow{NewOccurrence: occ, schedule: in.req.Schedule, sid: in.sched.sid, state: pending, payload: string(in.req.Payload)})
 		return res
 	}
 	res.Seq, res.State, res.Existing = there.seq, stateCodes[there.state], true
@@ -149,38 +194,53 @@ func (in *inserting) meet(occ *store.NewOccurrence, there *occ) store.Inserted {
 	return res
 }
 
-// insertRows inserts the new ones and answers their seqs by ID.
-func (in *inserting) insertRows() (map[string]int64, error) {
+// insertRows puts the new ones in line, and reports whether one is handed out
+// at once.
+func (in *inserting) insertRows() (claimed bool, err error) {
 	if len(in.rows) == 0 {
-		return nil, nil
+		return false, nil
 	}
 	if err := in.complete(); err != nil {
-		return nil, err
+		return false, err
 	}
-	var seqs []int64
-	if err := in.query("SELECT nextval('duly.seqs') FROM generate_series(1, ?)", []any{len(in.rows)}, func(r row) error {
-		seqs = append(seqs, r.int(0))
-		return nil
-	}); err != nil {
-		return nil, err
-	}
-	slices.Sort(seqs)
-	byID := map[string]int64{}
 	for i, r := range in.rows {
-		r.seq, r.prev = seqs[i], in.sched.newest
+		r.seq, r.prev = in.seqs[i], in.sched.newest
 		in.sched.newest = r.seq
-		byID[duly.OccurrenceID(in.req.Schedule, r.Period)] = r.seq
 		r.wait(in.now, true) // until it is settled, where it is serial
 	}
-	n := int64(len(in.rows))
-	in.insert(in.rows, 0, 0, in.now, nil)
-	in.later("UPDATE duly.tracks SET newest = ? WHERE sid = ?", in.sched.newest, in.sched.sid)
-	in.moved(-1, pending, n)
 	c := in.track(&occ{sid: in.sched.sid, open: in.sched.open})
-	c.opened += n
-	in.displace = true
+	c.opened += int64(len(in.rows))
+	if claimed, err = in.claimLone(); err != nil {
+		return false, err
+	}
+	if claimed {
+		c.alone = true
+		in.insert(in.rows, 0, in.claims.holder, in.now, in.claims.granted)
+		in.claims.addNew()
+	} else {
+		in.insert(in.rows, 0, 0, in.now, nil)
+		in.displace = true
+	}
+	in.moved(-1, in.rows[0].state, int64(len(in.rows)))
+	in.later("UPDATE duly.tracks SET newest = ? WHERE sid = ?", in.sched.newest, in.sched.sid)
 	in.told(in.req.Schedule)
-	return byID, nil
+	return claimed, nil
+}
+
+// claimLone decides whether a lone new occurrence is handed out: nothing of its
+// schedule stands before it, and nothing is ready that the claim would have to
+// weigh it against.
+func (in *inserting) claimLone() (bool, error) {
+	c, r := in.claims, in.rows[0]
+	if c == nil || len(in.req.Occurrences) > 1 || c.someReady() || c.timePassed || r.Serial && (in.sched.open > 0 || in.sched.held != 0) {
+		return false, nil
+	}
+	r.wait(in.now, false)
+	if err := c.takeNew(in.rows); err != nil || len(c.taken) > 0 {
+		return err == nil, err
+	}
+	r.wait(in.now, true)
+	return false, nil
 }
 
 // complete fills in what the request leaves open: the newest revision, the
@@ -190,6 +250,9 @@ func (in *inserting) complete() error {
 	for _, r := range in.rows {
 		if r.Revision == 0 {
 			r.Revision = in.sched.revision
+		}
+		if r.Definition == 0 && r.Revision == in.sched.revision {
+			r.Definition = in.sched.definition
 		}
 		if r.Definition == 0 {
 			if definitions[r.Revision] == 0 {

@@ -13,6 +13,7 @@ type newRow struct {
 	*store.NewOccurrence
 	due *dueRow // in a firing
 
+	schedule       string
 	sid, seq, prev int64
 	state          int64
 	waiting        int64

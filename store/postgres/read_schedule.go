@@ -47,7 +47,7 @@ func (s *Store) Revisions(ctx context.Context, schedule string) ([]store.Revisio
 }
 
 const selectStatus = `SELECT s.id, d.content, t.revision, s.owner, s.created_at, s.updated_at, t.anchor, t.cursor, t.next_due, t.fired, s.orphaned_at,
-	s.paused_at, s.paused_by, s.paused_why, s.paused_until, s.paused_policy, o.period, o.due, o.state, t.succeeded_at
+	s.paused_at, s.paused_by, s.paused_why, s.paused_until, s.paused_policy, o.period, o.due, o.state, t.succeeded_at, duly.clock()
 	FROM duly.schedules s JOIN duly.tracks t ON t.sid = s.sid JOIN duly.definitions d ON d.definition = t.definition
 	LEFT JOIN duly.occurrences o ON o.seq = t.newest WHERE s.removed_at IS NULL`
 
@@ -74,11 +74,12 @@ func readStatus(r row) (st store.ScheduleStatus, err error) {
 
 // Schedule implements store.Reader.
 func (s *Store) Schedule(ctx context.Context, id string) (store.ScheduleStatus, error) {
-	return read(ctx, s, func(c *conn) (st store.ScheduleStatus, err error) {
+	return look(ctx, s, func(c *conn) (st store.ScheduleStatus, err error) { // one statement agrees with itself
 		found := false
 		err = c.query(selectStatus+" AND s.id = ?", []any{id}, func(r row) (err error) {
 			found = true
 			st, err = readStatus(r)
+			st.Now = instant(r.int(20))
 			return err
 		})
 		if err == nil && !found {

@@ -58,7 +58,31 @@ func (in *inserting) run() (res []store.Inserted, err error) {
 	if err := in.remember(res); err != nil {
 		return nil, err
 	}
-	return res, in.close()
+	if err := in.close(); err != nil {
+		return nil, err
+	}
+	return res, in.claim(res)
+}
+
+// claim hands out a lone new occurrence, if that is what a claim would take now.
+func (in *inserting) claim(res []store.Inserted) error {
+	if in.req.Claim == nil || in.req.Claim.Max <= 0 || len(res) != 1 || len(in.made) != 1 {
+		return nil
+	}
+	one := *in.req.Claim
+	one.Max = 1
+	c, err := newClaiming(in.tx, in.now, &one)
+	if err != nil {
+		return err
+	}
+	if err := c.choose(nil); err != nil || len(c.picked) != 1 || c.picked[0].seq != res[0].Seq {
+		return err
+	}
+	if err := c.hand(); err != nil {
+		return err
+	}
+	res[0].State, res[0].Claim = duly.Running, &c.res.Claims[0]
+	return nil
 }
 
 // before answers with what a request of the same key made.

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/duly-dev/duly"
 	"github.com/duly-dev/duly/store"
@@ -79,10 +80,11 @@ func readStatus(r row) (st store.ScheduleStatus, err error) {
 // Schedule implements store.Reader.
 func (s *Store) Schedule(ctx context.Context, id string) (store.ScheduleStatus, error) {
 	return read(ctx, s, func(c *conn) (st store.ScheduleStatus, err error) {
-		found := false
+		found, now := false, at(time.Time{})
 		err = c.query(ctx, selectStatus+" AND s.id = ?", []any{id}, func(r row) (err error) {
 			found = true
 			st, err = readStatus(r)
+			st.Now = instant(now)
 			return err
 		})
 		if err == nil && !found {

@@ -244,6 +244,90 @@ func insert(g *group) {
 		wantEqual(e, "claimed", len(e.claim(10)), 1)
 	})
 
+	ask := func(e *env) *store.ClaimRequest {
+		return &store.ClaimRequest{Node: e.node, Max: 1, Capabilities: []string{"handler:h"}}
+	}
+
+	g.claim("WhatTheAskerCanRunIsHandedOutAtOnce", func(e *env) {
+		e.apply(s)
+		res := insert(e, store.InsertRequest{Occurrences: []store.NewOccurrence{asked(e, s, e.now)}, Payload: []byte(`{"x":2}`), Claim: ask(e)})
+		c := res[0].Claim
+		if c == nil || res[0].State != duly.Running || res[0].Seq != c.Seq || res[0].Existing {
+			e.Fatalf("inserted %+v", res)
+		}
+		if c.Token == 0 || c.Attempt != 1 || c.Tries != 1 || c.Definition == 0 || c.Revision != 1 || !sameJSON(c.Payload, []byte(`{"x":2}`)) || !c.Exclusive || id(*c) != res[0].ID {
+			e.Fatalf("claimed %+v", c)
+		}
+		e.wantTime("lease", c.LeaseUntil, e.now.Add(time.Minute))
+		o := e.wantState(id(*c), duly.Running)
+		if len(o.Attempts) != 1 || o.Attempts[0].Node != nodeName || o.Attempts[0].Token != c.Token {
+			e.Fatalf("running as %+v", o.Attempts)
+		}
+		wantEqual(e, "claimed again", len(e.claim(10)), 0)
+		e.fireAfter(time.Minute)
+		e.wantWaiting(s.at(e.now), duly.WaitingEarlier)
+		e.succeed(*c)
+		next := e.claimOne()
+		if next.Token <= c.Token {
+			e.Fatalf("token %d after %d", next.Token, c.Token)
+		}
+		wantEqual(e, "audit", fmt.Sprint(e.audited("occurrence/"+id(*c))), "[trigger]")
+		stats, err := e.st.Stats(e.ctx)
+		e.must(err)
+		wantEqual(e, "running", stats.Running, 1)
+		wantEqual(e, "succeeded", stats.Occurrences[duly.Succeeded], 1)
+	})
+
+	g.claim("NothingIsHandedOutPastWhatStandsBeforeIt", func(e *env) {
+		q := sched{id: "q", parallel: true, queue: "one"}
+		other := sched{id: "o", handler: "other"}
+		ready := sched{id: "r"}
+		e.apply(s, q, other, ready)
+		running := insert(e, store.InsertRequest{Occurrences: []store.NewOccurrence{asked(e, s, e.now)}, Claim: ask(e)})[0]
+		inQueue := insert(e, store.InsertRequest{Schedule: "q", Occurrences: []store.NewOccurrence{asked(e, q, e.now)}, Claim: ask(e)})[0]
+		if running.Claim == nil || inQueue.Claim == nil || !inQueue.Claim.Exclusive || inQueue.Claim.Queue != "one" {
+			e.Fatalf("inserted %+v and %+v", running, inQueue)
+		}
+		later := e.now.Add(time.Second)
+		notBefore := asked(e, ready, later)
+		notBefore.NotBefore = later.Add(time.Hour)
+		for _, c := range []struct {
+			why string
+			s   sched
+			occ store.NewOccurrence
+		}{
+			{"another of its schedule runs", s, asked(e, s, later)},
+			{"its queue is full", q, asked(e, q, later)},
+			{"the asker cannot run it", other, asked(e, other, later)},
+			{"its time has not come", ready, notBefore},
+		} {
+			res := insert(e, store.InsertRequest{Schedule: c.s.id, Occurrences: []store.NewOccurrence{c.occ}, Claim: ask(e)})
+			if res[0].Claim != nil || res[0].State != duly.Pending || res[0].Seq == 0 {
+				e.Fatalf("although %s: %+v", c.why, res[0])
+			}
+		}
+		// What is there already is handed out by nobody but Claim.
+		again := insert(e, store.InsertRequest{Occurrences: []store.NewOccurrence{asked(e, s, later)}, Claim: ask(e)})
+		if again[0].Claim != nil || !again[0].Existing {
+			e.Fatalf("again %+v", again)
+		}
+		e.succeed(*running.Claim)
+		wantEqual(e, "claimed", id(e.claimOne()), s.at(later))
+	})
+
+	g.claim("WhatIsReadyAndComesFirstIsNotOvertaken", func(e *env) {
+		first := sched{id: "first", priority: 5}
+		e.apply(s, first)
+		e.fireAfter(time.Minute)
+		e.must(e.st.Cancel(e.ctx, s.at(e.now), "ann", ""))
+		res := insert(e, store.InsertRequest{Occurrences: []store.NewOccurrence{asked(e, s, e.now.Add(time.Second))}, Claim: ask(e)})
+		if res[0].Claim != nil {
+			e.Fatalf("inserted %+v", res)
+		}
+		wantEqual(e, "claimed", id(e.claimOne()), first.at(e.now))
+		wantEqual(e, "claimed", id(e.claimOne()), res[0].ID)
+	})
+
 	g.claim("APausedScheduleTakesOccurrencesOfPeople", func(e *env) {
 		e.apply(s)
 		e.must(e.st.Pause(e.ctx, store.PauseRequest{Now: e.now, Schedule: "a", By: "ann"}))
