@@ -3,6 +3,7 @@ package duly
 import (
 	"context"
 	"encoding/json"
+	"time"
 )
 
 // Grant is the ownership under which code causes effects: which occurrence and
@@ -17,7 +18,29 @@ type Grant struct {
 	Resource string // "queue/NAME", "schedule/ID" or "occurrence/ID"
 	// Record tells history of an effect; nil where nobody listens. It may be
 	// called from several goroutines.
-	Record func(key string, reused bool, result json.RawMessage)
+	Record func(EffectReport)
+}
+
+// EffectReport is what an attempt tells of an effect: it caused it, found that
+// it had happened (Reused), or cannot tell (Open).
+type EffectReport struct {
+	Key    string `json:"key"`
+	Reused bool   `json:"reused,omitempty"`
+	// Open: it is at a provider and may or may not have happened. An occurrence
+	// with such an effect does not end as failed but as uncertain. What a later
+	// attempt tells of the same key closes it.
+	Open   bool            `json:"open,omitempty"`
+	Result json.RawMessage `json:"result,omitempty"`
+	// Maker is who made a reused effect, where that is known.
+	Maker *EffectMaker `json:"maker,omitempty"`
+}
+
+// EffectMaker is the attempt that made an effect, as the ledger has it.
+type EffectMaker struct {
+	Occurrence string    `json:"occurrence"`
+	Attempt    int       `json:"attempt"`
+	Token      int64     `json:"token"`
+	CreatedAt  time.Time `json:"created_at,omitzero"`
 }
 
 type grantKey struct{}

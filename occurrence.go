@@ -118,11 +118,12 @@ type EffectCounts struct {
 // Effect is one recorded effect of an occurrence.
 type Effect struct {
 	Key string `json:"key"`
-	// Attempt and Token say which attempt told of making it. They are 0 where
-	// that attempt died first, and a later one found the effect; the ledger
-	// knows then.
-	Attempt   int             `json:"attempt"`
-	Token     int64           `json:"token"`
-	CreatedAt time.Time       `json:"created_at"`
-	Result    json.RawMessage `json:"result,omitempty"`
+	// Attempt and Token say which attempt made it. They are 0 where that one
+	// died before it could tell, and whoever found the effect does not know.
+	Attempt   int       `json:"attempt"`
+	Token     int64     `json:"token"`
+	CreatedAt time.Time `json:"created_at"`
+	// Open: the attempt could not tell whether it has happened.
+	Open   bool            `json:"open,omitempty"`
+	Result json.RawMessage `json:"result,omitempty"`
 }

@@ -76,7 +76,7 @@ var transitions = map[State]map[Step][]State{
 	},
 	Running: {
 		StepFinish: {Succeeded, Failed, Uncertain, Pending, Cancelled},
-		StepReap:   {Pending, Failed, Cancelled},
+		StepReap:   {Pending, Failed, Uncertain, Cancelled},
 	},
 	Failed: {
 		StepFinish: {Succeeded, Uncertain}, // the last attempt was lost, and its report came late

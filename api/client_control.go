@@ -94,3 +94,9 @@ func (c *Client) Cancel(ctx context.Context, id, why string) (duly.Occurrence, e
 func (c *Client) Resolve(ctx context.Context, id string, req ResolveRequest) (duly.Occurrence, error) {
 	return post[duly.Occurrence](ctx, c, occurrencePath(id)+"/resolve", req)
 }
+
+// ResolveEffect notes what a person decided about an effect in the ledger, and
+// lets what waits for it be tried again.
+func (c *Client) ResolveEffect(ctx context.Context, req ResolveEffectRequest) (ResolveEffectResult, error) {
+	return post[ResolveEffectResult](ctx, c, "/effects/resolve", req)
+}

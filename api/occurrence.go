@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/duly-dev/duly"
@@ -25,6 +26,24 @@ type ResolveRequest struct {
 	// To is succeeded (it has happened) or pending (try again).
 	To  duly.State `json:"to"`
 	Why string     `json:"why,omitempty"`
+}
+
+// ResolveEffectRequest tells of a decision that a person made in the effect
+// ledger.
+type ResolveEffectRequest struct {
+	Key string `json:"key"`
+	Why string `json:"why,omitempty"`
+	// Before and After are the effect as the ledger had and has it.
+	Before json.RawMessage `json:"before,omitempty"`
+	After  json.RawMessage `json:"after"`
+	// Occurrences lists more that wait for it, as the ledger knows, at most 1000.
+	Occurrences []string `json:"occurrences,omitempty"`
+}
+
+// ResolveEffectResult says what follows from the decision.
+type ResolveEffectResult struct {
+	// Occurrences lists those that went back to pending.
+	Occurrences []string `json:"occurrences"`
 }
 
 // EffectQuery narrows a list of effects. Zero fields do not.

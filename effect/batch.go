@@ -47,7 +47,7 @@ func Batch[T, I any](ctx context.Context, tx Tx, items []I, key func(item I) str
 	if err != nil {
 		return nil, nil, err
 	}
-	done.record(w, b)
+	done.record(w)
 	return done.results, done.reused, nil
 }
 
@@ -88,7 +88,7 @@ func DoBatch[T, I, X any](ctx context.Context, db DB[X], every int, items []I, k
 		if err != nil {
 			return nil, nil, err
 		}
-		done.record(w, b)
+		done.record(w)
 		results, reused = append(results, done.results...), append(reused, done.reused...)
 	}
 	return results, reused, nil
@@ -125,13 +125,13 @@ func (b batch) keys() map[string]bool {
 // outcome is what became of a batch, in the order of its items.
 type outcome[T any] struct {
 	results []T
-	stored  []json.RawMessage
+	told    []duly.EffectReport
 	reused  []bool
 }
 
-func (o outcome[T]) record(w *work, b batch) {
-	for i, e := range b {
-		w.record(e.key, o.reused[i], o.stored[i])
+func (o outcome[T]) record(w *work) {
+	for _, told := range o.told {
+		w.record(told)
 	}
 }
 
@@ -143,7 +143,7 @@ func performBatch[T, I any](ctx context.Context, tx Tx, w *work, b batch, items 
 	if err != nil {
 		return none, err
 	}
-	o := outcome[T]{results: make([]T, len(items)), stored: make([]json.RawMessage, len(items)), reused: make([]bool, len(items))}
+	o := outcome[T]{results: make([]T, len(items)), told: make([]duly.EffectReport, len(items)), reused: make([]bool, len(items))}
 	fresh, err := o.reuse(w, b, existing)
 	if err != nil || len(fresh) == 0 {
 		return o, err
@@ -167,7 +167,7 @@ func performBatch[T, I any](ctx context.Context, tx Tx, w *work, b batch, items 
 		if err != nil {
 			return none, err
 		}
-		o.results[i], o.stored[i] = made[j], raws[i]
+		o.results[i], o.told[i] = made[j], caused(b[i], raws[i])
 	}
 	return o, completeMany(ctx, tx, w, b, fresh, raws)
 }
@@ -186,7 +186,8 @@ func (o outcome[T]) reuse(w *work, b batch, existing map[string]*row) (missing [
 		if o.results[i], err = decode[T](e, r.result); err != nil {
 			return nil, err
 		}
-		o.stored[i], o.reused[i] = r.result, !w.made(r.claim)
+		o.told[i] = w.found(e, *r)
+		o.reused[i] = o.told[i].Reused
 	}
 	return missing, nil
 }

@@ -24,6 +24,7 @@ type claim struct {
 	step  step
 	row   row
 	until time.Time // by this process's clock, and never later than by the database's
+	gone  bool      // the row is, while we wait
 }
 
 // A waiting call asks again after a pause, which grows.
@@ -41,9 +42,11 @@ func (x *external[T, X]) claim(ctx context.Context) (claim, error) {
 			c, err = x.tryClaim(ctx, s)
 			return err
 		})
-		switch {
-		case err != nil:
+		if err != nil {
 			return claim{}, err
+		}
+		x.open = c.step != stepReuse && !c.gone
+		switch {
 		case c.step == stepUncertain:
 			return claim{}, uncertain(x.e, c.row, nil)
 		case c.step != stepWait:
@@ -75,7 +78,7 @@ func (x *external[T, X]) tryClaim(ctx context.Context, tx Tx) (claim, error) {
 		return claim{}, err
 	}
 	if !ok { // an intent that was just taken back
-		return claim{step: stepWait}, nil
+		return claim{step: stepWait, gone: true}, nil
 	}
 	c := claim{row: r, until: until}
 	age := time.Duration(r.now-r.createdAt) * time.Microsecond
@@ -152,13 +155,16 @@ func (x *external[T, X]) release(ctx context.Context) error {
 // takeBack forgets a call that had no effect, and the intent where there was no
 // other call.
 func (x *external[T, X]) takeBack(ctx context.Context) error {
-	return x.afterwards(ctx, func(ctx context.Context, tx Tx) error {
-		_, err := tx.Exec(ctx, `DELETE FROM duly_effects WHERE business_key = ? AND claim = ? AND state <> 'done' AND calls <= 1`, x.e.column, x.w.claim)
-		if err == nil {
+	forgotten := false
+	err := x.afterwards(ctx, func(ctx context.Context, tx Tx) error {
+		n, err := tx.Exec(ctx, `DELETE FROM duly_effects WHERE business_key = ? AND claim = ? AND state <> 'done' AND calls <= 1`, x.e.column, x.w.claim)
+		if forgotten = n == 1; err == nil {
 			_, err = tx.Exec(ctx, `UPDATE duly_effects SET claim_until = 0, calls = calls - 1 WHERE business_key = ? AND claim = ? AND state <> 'done' AND claim_until > 0`, x.e.column, x.w.claim)
 		}
 		return x.explain(ctx, tx, err)
 	})
+	x.open = err != nil || !forgotten
+	return err
 }
 
 // uncertain gives an effect over to a person: this call's outcome is unknown and

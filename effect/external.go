@@ -97,14 +97,20 @@ func External[T, X any](ctx context.Context, db DB[X], key string, call Call[T])
 	if err := call.check(e); err != nil {
 		return result, false, err
 	}
-	x := external[T, X]{db: db, w: w, e: e, call: call, key: IdempotencyKey(key)}
-	result, raw, reused, err := x.perform(ctx)
+	x := &external[T, X]{db: db, w: w, e: e, call: call, key: IdempotencyKey(key)}
+	defer func() {
+		if x.open { // after a panic too
+			w.record(duly.EffectReport{Key: key, Open: true})
+		}
+	}()
+	result, told, err := x.perform(ctx)
 	if err != nil {
 		var none T
 		return none, false, err
 	}
-	w.record(key, reused, raw)
-	return result, reused, nil
+	x.open = false
+	w.record(told)
+	return result, told.Reused, nil
 }
 
 func (c *Call[T]) check(e effect) error {
@@ -135,12 +141,15 @@ type external[T, X any] struct {
 	e    effect
 	call Call[T]
 	key  string // idempotency key
+	// open: it has been intended, by this call or another, and what became of
+	// that is not known here.
+	open bool
 }
 
-func (x *external[T, X]) perform(ctx context.Context) (result T, raw json.RawMessage, reused bool, err error) {
+func (x *external[T, X]) perform(ctx context.Context) (result T, told duly.EffectReport, err error) {
 	c, err := x.claim(ctx)
 	if err != nil {
-		return result, nil, false, err
+		return result, told, err
 	}
 	if c.step == stepReuse {
 		return x.reuse(c.row)
@@ -157,19 +166,23 @@ func (x *external[T, X]) perform(ctx context.Context) (result T, raw json.RawMes
 		if err != nil {
 			settled = true
 			err = fmt.Errorf("%s: an earlier call's outcome is unknown, and the look-up failed: %w", x.e.name(), err)
-			return result, nil, false, errors.Join(err, x.release(ctx))
+			return result, told, errors.Join(err, x.release(ctx))
 		}
 		if found {
 			settled = true
-			result, raw, _, err = x.record(ctx, result)
-			return result, raw, true, err
+			result, told, err = x.record(ctx, result)
+			if err == nil && !told.Reused { // this call has recorded what that one did
+				c.row.result = told.Result
+				told = x.w.found(x.e, c.row)
+			}
+			return result, told, err
 		}
 		if c, err = x.claimAsked(ctx); err != nil || c.step == stepReuse {
 			settled = true // by another
 			if err == nil {
 				return x.reuse(c.row)
 			}
-			return result, nil, false, err
+			return result, told, err
 		}
 	}
 	result, called, err := x.ring(ctx, c)
@@ -177,13 +190,14 @@ func (x *external[T, X]) perform(ctx context.Context) (result T, raw json.RawMes
 	if err == nil {
 		return x.record(ctx, result)
 	}
-	return result, nil, false, x.settle(ctx, called, err)
+	return result, told, x.settle(ctx, called, err)
 }
 
 // reuse answers what an earlier call has recorded.
-func (x *external[T, X]) reuse(r row) (T, json.RawMessage, bool, error) {
+func (x *external[T, X]) reuse(r row) (T, duly.EffectReport, error) {
+	x.open = false
 	result, err := decode[T](x.e, r.result)
-	return result, r.result, !x.w.made(r.claim), err
+	return result, x.w.found(x.e, r), err
 }
 
 // ask asks the provider, within the time of the claim.
@@ -219,11 +233,12 @@ func (x *external[T, X]) settle(ctx context.Context, called bool, err error) err
 }
 
 // record stores a result, whatever became of ctx meanwhile.
-func (x *external[T, X]) record(ctx context.Context, result T) (T, json.RawMessage, bool, error) {
+func (x *external[T, X]) record(ctx context.Context, result T) (T, duly.EffectReport, error) {
+	var none duly.EffectReport
 	raw, err := encode(x.e, result)
 	if err != nil {
 		err = fmt.Errorf("it has happened, but its result is lost: %w", err)
-		return result, nil, false, errors.Join(err, x.release(ctx))
+		return result, none, errors.Join(err, x.release(ctx))
 	}
 	var kept bool
 	var r row
@@ -236,13 +251,13 @@ func (x *external[T, X]) record(ctx context.Context, result T) (T, json.RawMessa
 	})
 	switch {
 	case err != nil:
-		return result, nil, false, fmt.Errorf("%s has happened, but that could not be recorded: %w", x.e.name(), err)
+		return result, none, fmt.Errorf("%s has happened, but that could not be recorded: %w", x.e.name(), err)
 	case kept || r.state == Done && x.w.made(r.claim): // the latter: the answer to the first commit was lost
-		return result, raw, false, nil
+		return result, caused(x.e, raw), nil
 	case r.state == Done:
 		return x.reuse(r)
 	}
-	return result, nil, false, duly.Errorf(duly.CodeStaleToken, "%s: another attempt has taken over while this one was calling: %w", x.e.name(), ErrStale)
+	return result, none, duly.Errorf(duly.CodeStaleToken, "%s: another attempt has taken over while this one was calling: %w", x.e.name(), ErrStale)
 }
 
 // afterwards is a transaction that is needed although ctx may have ended.

@@ -5,7 +5,6 @@ package effect_test
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -227,21 +226,28 @@ func (r *rig) exec(t testing.TB, query string) {
 type history struct {
 	mu              sync.Mutex
 	created, reused []string
+	open            []string
+	makers          map[string]*duly.EffectMaker // of reused ones
 	results         map[string]string
 }
 
-func (h *history) record(key string, reused bool, result json.RawMessage) {
+func (h *history) record(told duly.EffectReport) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if reused {
-		h.reused = append(h.reused, key)
-	} else {
-		h.created = append(h.created, key)
-	}
 	if h.results == nil {
-		h.results = map[string]string{}
+		h.results, h.makers = map[string]string{}, map[string]*duly.EffectMaker{}
 	}
-	h.results[key] = string(result)
+	switch {
+	case told.Open:
+		h.open = append(h.open, told.Key)
+		return
+	case told.Reused:
+		h.reused = append(h.reused, told.Key)
+		h.makers[told.Key] = told.Maker
+	default:
+		h.created = append(h.created, told.Key)
+	}
+	h.results[told.Key] = string(told.Result)
 }
 
 func (h *history) want(t testing.TB, created, reused int) {

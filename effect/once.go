@@ -2,7 +2,6 @@ package effect
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/duly-dev/duly"
 	"github.com/duly-dev/duly/internal/sqldb"
@@ -49,17 +48,17 @@ func Once[T any](ctx context.Context, tx Tx, key string, fn func(ctx context.Con
 	if err := w.fence(ctx, tx); err != nil {
 		return result, false, err
 	}
-	var raw json.RawMessage
+	var told duly.EffectReport
 	err = savepoint(ctx, tx, e, func() error {
-		result, raw, reused, err = perform(ctx, tx, w, e, fn)
+		result, told, err = perform(ctx, tx, w, e, fn)
 		return err
 	})
 	if err != nil {
 		var none T
 		return none, false, err
 	}
-	w.record(key, reused, raw)
-	return result, reused, nil
+	w.record(told)
+	return result, told.Reused, nil
 }
 
 // Do is [Once] in a transaction of its own: it begins one, lets fn work in it,
@@ -76,22 +75,22 @@ func Do[T, X any](ctx context.Context, db DB[X], key string, fn func(ctx context
 	if ctx, err = enter(ctx, map[string]bool{key: true}); err != nil {
 		return result, false, err
 	}
-	var raw json.RawMessage
+	var told duly.EffectReport
 	err = sqldb.InTx(ctx, db, func(s sqldb.Session[X]) error {
 		w.again()
 		// Without a savepoint: what fails here takes the whole transaction back.
 		if err := w.fence(ctx, s); err != nil {
 			return err
 		}
-		result, raw, reused, err = perform(ctx, s, w, e, func(ctx context.Context) (T, error) { return fn(ctx, s.Native) })
+		result, told, err = perform(ctx, s, w, e, func(ctx context.Context) (T, error) { return fn(ctx, s.Native) })
 		return err
 	})
 	if err != nil {
 		var none T
 		return none, false, err
 	}
-	w.record(key, reused, raw)
-	return result, reused, nil
+	w.record(told)
+	return result, told.Reused, nil
 }
 
 // Retryable reports whether err says that a transaction failed because others
@@ -112,32 +111,33 @@ func prepare(ctx context.Context, key string) (*work, effect, error) {
 }
 
 // perform takes the key and calls fn, or finds what became of it before.
-func perform[T any](ctx context.Context, tx Tx, w *work, e effect, fn func(ctx context.Context) (T, error)) (result T, raw json.RawMessage, reused bool, err error) {
+func perform[T any](ctx context.Context, tx Tx, w *work, e effect, fn func(ctx context.Context) (T, error)) (result T, told duly.EffectReport, err error) {
 	mine, existing, err := insert(ctx, tx, w, e, nil)
 	if err != nil {
-		return result, nil, false, err
+		return result, told, err
 	}
 	if !mine {
 		if existing.state != Done {
-			return result, nil, false, existing.open(e)
+			return result, told, existing.open(e)
 		}
 		result, err = decode[T](e, existing.result)
-		return result, existing.result, !w.made(existing.claim), err
+		return result, w.found(e, existing), err
 	}
 	if result, err = fn(ctx); err != nil {
-		return result, nil, false, err
+		return result, told, err
 	}
-	if raw, err = encode(e, result); err != nil {
-		return result, nil, false, err
+	raw, err := encode(e, result)
+	if err != nil {
+		return result, told, err
 	}
 	if err = legible[T](e, raw); err != nil {
-		return result, nil, false, err
+		return result, told, err
 	}
 	kept, err := complete(ctx, tx, w, e, raw)
 	if err == nil && !kept {
 		err = duly.Errorf(duly.CodeConflict, "%s: its function has ended the transaction that it is part of", e.name())
 	}
-	return result, raw, false, err
+	return result, caused(e, raw), err
 }
 
 // open is the answer about a key whose effect may or may not have happened.

@@ -83,10 +83,29 @@ func (w *work) fence(ctx context.Context, tx Tx) error {
 	return fence.Check(ctx, tx, w.grant.Resource, w.grant.Token)
 }
 
-func (w *work) record(key string, reused bool, result json.RawMessage) {
+// record tells history.
+func (w *work) record(told duly.EffectReport) {
 	if w.grant.Record != nil {
-		w.grant.Record(key, reused, result)
+		w.grant.Record(told)
 	}
+}
+
+// caused is what there is to tell of an effect that this call has made.
+func caused(e effect, result json.RawMessage) duly.EffectReport {
+	return duly.EffectReport{Key: e.key, Result: result}
+}
+
+// found is what there is to tell of one that was there already.
+func (w *work) found(e effect, r row) duly.EffectReport {
+	told := caused(e, r.result)
+	if w.made(r.claim) {
+		return told
+	}
+	told.Reused = true
+	if occurrence, err := sqldb.ParsePrintable(r.occurrence); err == nil && occurrence != "" {
+		told.Maker = &duly.EffectMaker{Occurrence: occurrence, Attempt: r.attempt, Token: r.token, CreatedAt: micros(r.createdAt)}
+	}
+	return told
 }
 
 // effect is one business key.

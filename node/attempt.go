@@ -122,7 +122,7 @@ func (n *Node) perform(ctx context.Context, a *attempt, p *plan.Plan) (res targe
 	// What was recorded before a panic happened all the same.
 	defer func() { res.Effects = occ.recorded() }()
 	err := fn(duly.WithGrant(ctx, duly.Grant{
-		Occurrence: asg.Occurrence, Attempt: asg.Attempt, Token: asg.Token, Resource: asg.Resource, Record: occ.RecordEffect,
+		Occurrence: asg.Occurrence, Attempt: asg.Attempt, Token: asg.Token, Resource: asg.Resource, Record: occ.record,
 	}), occ)
 	res = handlerResult(ctx, err)
 	res.Result = occ.result
@@ -202,13 +202,9 @@ func (n *Node) finish(a *attempt, res target.Result, next store.Next) {
 		n.log.Warn("an abandoned handler returned", "occurrence", a.id(), "attempt", a.claim.Attempt, "outcome", res.Outcome)
 		return
 	}
-	effects := make([]store.EffectReport, len(res.Effects))
-	for i, e := range res.Effects {
-		effects[i] = store.EffectReport(e)
-	}
 	n.reports.put(store.Report{
 		Seq: a.claim.Seq, Token: a.claim.Token, Outcome: res.Outcome, Error: res.Error, ExitCode: res.ExitCode,
-		Output: res.Output, Result: res.Result, Effects: effects, Next: next,
+		Output: res.Output, Result: res.Result, Effects: res.Effects, Next: next,
 	})
 }
 

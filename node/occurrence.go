@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/duly-dev/duly"
 	"github.com/duly-dev/duly/target"
 )
 
@@ -17,6 +18,7 @@ type Occurrence struct {
 
 	mu      sync.Mutex
 	effects []target.Effect
+	open    map[string]int // where in effects, by key
 }
 
 // Decode reads the payload into v.
@@ -44,9 +46,27 @@ func (o *Occurrence) SetResult(v any) error {
 // business key, or found it done by an earlier one (reused).
 // Package effect calls it by itself.
 func (o *Occurrence) RecordEffect(key string, reused bool, result json.RawMessage) {
+	o.record(duly.EffectReport{Key: key, Reused: reused, Result: result})
+}
+
+// record keeps the last that is told of an effect which is open.
+func (o *Occurrence) record(e duly.EffectReport) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.effects = append(o.effects, target.Effect{Key: key, Reused: reused, Result: result})
+	if i, ok := o.open[e.Key]; ok {
+		o.effects[i] = e
+		if !e.Open {
+			delete(o.open, e.Key)
+		}
+		return
+	}
+	if e.Open {
+		if o.open == nil {
+			o.open = map[string]int{}
+		}
+		o.open[e.Key] = len(o.effects)
+	}
+	o.effects = append(o.effects, e)
 }
 
 func (o *Occurrence) recorded() []target.Effect {

@@ -39,6 +39,26 @@ func (s *Server) routeOccurrences() {
 		Description: "succeeded: it has happened. pending: it is tried again, its tries counted anew, and finds what the effect ledger knows by now. " +
 			"A conflict where it is not uncertain.",
 	}), s.resolveOccurrence)
+	register(s, acting(huma.Operation{
+		OperationID: "resolveEffect", Method: http.MethodPost, Path: v1 + "/effects/resolve", Tags: tag,
+		Summary: "Note what a person decided about an open effect",
+		Description: "The decision itself is made in the effect ledger, in the application's database, which `duly effects resolve` does first. " +
+			"Here it is put into the audit of effect/KEY, and every uncertain occurrence that waits for the effect goes back to pending, its tries counted anew. " +
+			"Given again it changes nothing more.",
+	}), s.resolveEffect)
+}
+
+type resolveEffectInput struct{ Body api.ResolveEffectRequest }
+
+func (s *Server) resolveEffect(ctx context.Context, in *resolveEffectInput) (*answer[api.ResolveEffectResult], error) {
+	r := in.Body
+	sent, err := s.control.ResolveEffect(ctx, store.ResolveEffectRequest{
+		Key: r.Key, By: actor(ctx), Why: clean(r.Why), Before: r.Before, After: r.After, Occurrences: r.Occurrences,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return reply(api.ResolveEffectResult{Occurrences: sent}), nil
 }
 
 type listOccurrencesInput struct {

@@ -77,13 +77,8 @@ type Result struct {
 	Detached bool
 }
 
-// Effect names an effect that an attempt caused or found. It has the fields of
-// store.EffectReport and converts to it.
-type Effect struct {
-	Key    string
-	Reused bool
-	Result json.RawMessage
-}
+// Effect is what an attempt tells of an effect.
+type Effect = duly.EffectReport
 
 // Failed is the Result of an attempt that failed with nothing else to tell.
 func Failed(reason string) Result {

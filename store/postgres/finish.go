@@ -19,6 +19,9 @@ func (s *Store) finish(ctx context.Context, reports []store.Report) ([]store.Fin
 		}
 		found := map[int64]*occ{}
 		f.askReported(reports, found)
+		if slices.ContainsFunc(reports, func(r store.Report) bool { return r.Next.State == duly.Failed }) {
+			f.askOpen(seqs)
+		}
 		var err error
 		if f.now, err = t.clock(time.Time{}); err != nil {
 			return nil, err
@@ -83,7 +86,8 @@ const maxKey = 2000
 type finishing struct {
 	*endings
 	said    saidReports
-	effects []madeEffect
+	effects []toldEffect
+	open    map[int64][]string // keys of effects, by seq, where that matters
 }
 
 // report takes one report. The error is the store's; the report's own is in
@@ -129,7 +133,9 @@ func (f *finishing) owned(r *store.Report, o *occ) (refused error) {
 		return duly.Invalid("next.state", "a report cannot make an occurrence %q", r.Next.State)
 	}
 	created, reused := f.keep(r, o)
-	f.end(o, ending{outcome: outcomeCode(r.Outcome), late: f.now > o.leaseUntil, created: created, reused: reused, next: r.Next, to: to})
+	end := ending{outcome: outcomeCode(r.Outcome), late: f.now > o.leaseUntil, created: created, reused: reused, next: r.Next, to: to}
+	end.unlessOpen(f.openAfter(r, o))
+	f.end(o, end)
 	return nil
 }
 
@@ -141,6 +147,7 @@ func (f *finishing) tooLate(r *store.Report, o *occ) {
 	end := ending{outcome: outcomeCode(r.Outcome), late: true, created: created, reused: reused, next: r.Next, to: stateCode(r.Next.State)}
 	end.next.Uncounted = false
 	if duly.CanMove(stateCodes[o.state], duly.StepFinish, r.Next.State) || o.state == failed && end.to == failed {
+		end.unlessOpen(f.openAfter(r, o))
 		f.end(o, end)
 		return
 	}

@@ -50,10 +50,10 @@ func (s *Store) Effects(ctx context.Context, f store.EffectFilter, page store.Pa
 	}
 	where.add(order, n+1)
 	all, next, err := paged(ctx, s, n, func(c *conn, item func(numbered)) error {
-		return c.query(`SELECT e.effect, e.key, e.attempt, e.token, e.created_at, e.result, e.reused, s.id, e.period
+		return c.query(`SELECT e.effect, e.key, e.attempt, e.token, e.created_at, e.result, e.reused, s.id, e.period, e.open
 			FROM duly.effects e JOIN duly.schedules s ON s.sid = e.sid WHERE true`+where.text, where.args, func(r row) error {
 			item(numbered{store.EffectStatus{
-				Effect:     duly.Effect{Key: r.str(1), Attempt: int(r.int(2)), Token: r.int(3), CreatedAt: instant(r.int(4)), Result: r.json(5)},
+				Effect:     duly.Effect{Key: r.str(1), Attempt: int(r.int(2)), Token: r.int(3), CreatedAt: instant(r.int(4)), Result: r.json(5), Open: r.bool(9)},
 				Occurrence: duly.OccurrenceID(r.str(7), r.str(8)), Reused: int(r.int(6)),
 			}, r.int(0)})
 			return nil

@@ -69,9 +69,9 @@ func (s *Store) Occurrence(ctx context.Context, id string) (duly.Occurrence, err
 			return duly.Occurrence{}, err
 		}
 		o := all[0]
-		err = c.query("SELECT key, attempt, token, created_at, result FROM duly.effects WHERE sid = (SELECT sid FROM duly.schedules WHERE id = ?) AND period = ? ORDER BY effect",
+		err = c.query("SELECT key, attempt, token, created_at, result, open FROM duly.effects WHERE sid = (SELECT sid FROM duly.schedules WHERE id = ?) AND period = ? ORDER BY effect",
 			[]any{schedule, period}, func(r row) error {
-				o.Effects = append(o.Effects, duly.Effect{Key: r.str(0), Attempt: int(r.int(1)), Token: r.int(2), CreatedAt: instant(r.int(3)), Result: r.json(4)})
+				o.Effects = append(o.Effects, duly.Effect{Key: r.str(0), Attempt: int(r.int(1)), Token: r.int(2), CreatedAt: instant(r.int(3)), Result: r.json(4), Open: r.bool(5)})
 				return nil
 			})
 		return o, err

@@ -56,15 +56,16 @@ func (r *reaping) run() error {
 		})
 	type lost struct {
 		*occ
-		node string
+		node, open string
 	}
 	var expired []lost
 	// What others hold at this moment is passed over: it is being finished, or
 	// reaped.
-	err := r.query(selectOcc+`, (SELECT m.name FROM duly.makers m WHERE m.maker = o.holder)
+	err := r.query(selectOcc+`, (SELECT m.name FROM duly.makers m WHERE m.maker = o.holder),
+			(SELECT min(e.key) FROM duly.effects e WHERE e.sid = o.sid AND e.period = o.period AND e.open)
 		FROM duly.occurrences o JOIN duly.tracks t ON t.sid = o.sid WHERE o.state = 1 AND o.lease_until <= coalesce(nullif(?::bigint, 0), duly.clock())
 		ORDER BY o.lease_until LIMIT ? FOR NO KEY UPDATE OF t, o SKIP LOCKED`, []any{given, r.req.Limit + 1}, func(row row) error {
-		expired = append(expired, lost{readOcc(row), row.str(17)})
+		expired = append(expired, lost{readOcc(row), row.str(17), row.str(18)})
 		return nil
 	})
 	if err != nil {
@@ -75,7 +76,7 @@ func (r *reaping) run() error {
 		expired, r.res.More = expired[:r.req.Limit], true
 	}
 	for _, o := range expired {
-		if err := r.lose(o.occ, o.node); err != nil {
+		if err := r.lose(o.occ, o.node, o.open); err != nil {
 			return err
 		}
 	}
@@ -83,8 +84,9 @@ func (r *reaping) run() error {
 	return nil
 }
 
-// lose ends an attempt whose lease ran out.
-func (r *reaping) lose(o *occ, node string) error {
+// lose ends an attempt whose lease ran out. open is an effect that an attempt
+// before it has left open.
+func (r *reaping) lose(o *occ, node, open string) error {
 	e := store.Expired{
 		Seq: o.seq, Schedule: o.schedule, Period: o.period, Definition: o.definition, Attempt: int(o.attempt), Tries: int(o.tries),
 		Node: node, Cancelled: o.cancelled != "",
@@ -93,7 +95,9 @@ func (r *reaping) lose(o *occ, node string) error {
 	if !duly.CanMove(duly.Running, duly.StepReap, next.State) {
 		return duly.Errorf(duly.CodeInternal, "it was decided that %s, whose lease ran out, becomes %q", o.id(), next.State)
 	}
-	r.end(o, ending{outcome: outcomeLost, next: next, to: stateCode(next.State)})
+	end := ending{outcome: outcomeLost, next: next, to: stateCode(next.State)}
+	end.unlessOpen(open)
+	r.end(o, end)
 	r.res.Lost = append(r.res.Lost, store.Reaped{Expired: e, State: stateCodes[o.state]})
 	return nil
 }

@@ -79,6 +79,9 @@ func (e *endings) end(o *occ, end ending) error {
 	if o.cancelled != "" && end.to == pending {
 		end.to, end.next = cancelled, store.Next{State: duly.Cancelled, Reason: o.cancelled}
 	}
+	if err := e.unlessOpen(o, &end); err != nil {
+		return err
+	}
 	if err := e.write(o, &end); err != nil {
 		return err
 	}

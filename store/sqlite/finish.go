@@ -131,31 +131,5 @@ func (f *finishing) record(r *store.Report, o *occ) (created, reused int, err er
 			return 0, 0, err
 		}
 	}
-	for _, e := range r.Effects {
-		if !e.Reused {
-			created++
-			if err := f.effect(o, e, o.attempt, r.Token, 0); err != nil {
-				return 0, 0, err
-			}
-			continue
-		}
-		reused++
-		n, err := f.exec("UPDATE effects SET reused = reused + 1 WHERE effect = (SELECT effect FROM effects WHERE key = ? ORDER BY (sid = ? AND period = ?) DESC, effect LIMIT 1)",
-			e.Key, o.sid, o.period)
-		if err != nil {
-			return 0, 0, err
-		}
-		if n == 0 { // made by an attempt that never told of it
-			if err := f.effect(o, e, 0, 0, 1); err != nil {
-				return 0, 0, err
-			}
-		}
-	}
-	return created, reused, nil
-}
-
-func (f *finishing) effect(o *occ, e store.EffectReport, attempt, token, reused int64) error {
-	_, err := f.exec("INSERT INTO effects (key, sid, period, attempt, token, created_at, reused, result) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-		e.Key, o.sid, o.period, attempt, token, f.now, reused, raw(e.Result))
-	return err
+	return f.effects(r, o)
 }

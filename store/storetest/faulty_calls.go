@@ -85,6 +85,11 @@ func (f *Faulty) Cancel(ctx context.Context, occurrence, by, why string) error {
 	return do(ctx, f, "Cancel", func() error { return f.st.Cancel(ctx, occurrence, by, why) })
 }
 
+// ResolveEffect implements store.Store.
+func (f *Faulty) ResolveEffect(ctx context.Context, req store.ResolveEffectRequest) ([]string, error) {
+	return through(ctx, f, "ResolveEffect", func() ([]string, error) { return f.st.ResolveEffect(ctx, req) })
+}
+
 // Resolve implements store.Store.
 func (f *Faulty) Resolve(ctx context.Context, occurrence string, to duly.State, by, why string) error {
 	return do(ctx, f, "Resolve", func() error { return f.st.Resolve(ctx, occurrence, to, by, why) })

@@ -198,6 +198,53 @@ func effects(g *group) {
 		}
 	})
 
+	g.claim("AnEffectThatWasFoundIsItsMakers", func(e *env) {
+		e.apply(sched{id: "a"}, sched{id: "b"})
+		e.fireAfter(time.Minute)
+		claims := e.claim(2)
+		a, b := claims[0], claims[1]
+		if a.Schedule != "a" {
+			a, b = b, a
+		}
+		e.finish(b, duly.AttemptFailed, toPending)
+		e.lose(a, toPending) // after its effects, before its report
+		claims = e.claim(2)
+		second := claims[0]
+		if b = claims[1]; second.Schedule != "a" {
+			second, b = b, second
+		}
+		made := time.Date(2026, 11, 2, 3, 4, 5, 0, time.UTC)
+		by := func(occurrence string, attempt int) *duly.EffectMaker {
+			return &duly.EffectMaker{Occurrence: occurrence, Attempt: attempt, Token: a.Token, CreatedAt: made}
+		}
+		r := report(second, duly.AttemptSucceeded, toSucceeded)
+		r.Effects = []store.EffectReport{
+			{Key: "mine", Reused: true, Result: []byte("7"), Maker: by(id(a), 1)},
+			{Key: "elsewhere", Reused: true, Maker: by("stranger@2026-11-02", 4)},
+			{Key: "nobody", Reused: true, Maker: by("nonsense", 1)},
+		}
+		e.must(e.send(r).Err)
+		r = report(b, duly.AttemptSucceeded, toSucceeded)
+		r.Effects = []store.EffectReport{{Key: "mine", Reused: true, Maker: by(id(a), 1)}}
+		e.must(e.send(r).Err)
+		e.must(e.send(r).Err) // a repeat counts nothing twice
+		all, _, err := e.st.Effects(e.ctx, store.EffectFilter{Key: "mine"}, store.Page{})
+		e.must(err)
+		if len(all) != 1 || all[0].Occurrence != id(a) || all[0].Attempt != 1 || all[0].Token != a.Token || all[0].Reused != 2 || !all[0].CreatedAt.Equal(made) || string(all[0].Result) != "7" {
+			e.Fatalf("effect %+v", all)
+		}
+		o := e.occ(id(a))
+		attempts := map[string]int{}
+		for _, told := range o.Effects {
+			attempts[told.Key] = told.Attempt
+		}
+		wantEqual(e, "attempts", fmt.Sprint(attempts), "map[elsewhere:0 mine:1 nobody:0]")
+		wantEqual(e, "reused", o.Attempts[1].Effects.Reused, 3)
+		if b := e.occ(id(b)); len(b.Effects) != 0 || b.Attempts[1].Effects.Reused != 1 {
+			e.Fatalf("recorded %+v", b)
+		}
+	})
+
 	g.claim("AnEffectThatWasMadeTwiceIsThereTwice", func(e *env) {
 		c := e.started(sched{id: "a"})
 		r := report(c, duly.AttemptFailed, toPending)

@@ -31,6 +31,7 @@ func Run(t *testing.T, fresh Fresh) {
 		{"Finish", finish},
 		{"Late", late},
 		{"Effects", effects},
+		{"OpenEffects", openEffects},
 		{"Reap", reap},
 		{"Definitions", definitions},
 		{"Owners", owners},

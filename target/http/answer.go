@@ -92,23 +92,17 @@ func effectsIn(data []byte) ([]target.Effect, error) {
 		return nil, nil
 	}
 	var answer struct {
-		Effects []struct {
-			Key    string          `json:"key"`
-			Reused bool            `json:"reused"`
-			Result json.RawMessage `json:"result"`
-		} `json:"effects"`
+		Effects []target.Effect `json:"effects"`
 	}
 	if err := json.Unmarshal(data, &answer); err != nil {
 		return nil, errors.New(`"effects" in the answer is not a list of {"key", "reused"}`)
 	}
-	var effects []target.Effect
 	for i, e := range answer.Effects {
 		if e.Key == "" || target.Text([]byte(e.Key)) != e.Key {
 			return nil, fmt.Errorf("number %d in the answer has no key, or one with a NUL", i+1)
 		}
-		effects = append(effects, target.Effect(e))
 	}
-	return effects, nil
+	return answer.Effects, nil
 }
 
 // refused is the result of an answer that is no success.

@@ -83,7 +83,11 @@ func (inv *invocation) showEffects(items []store.EffectStatus) error {
 		{name: "RESULT", elastic: true, spare: 1},
 	}}
 	for _, e := range items {
-		t.add(shownKey(e.Key), e.Occurrence, number(int64(e.Attempt)), number(e.Token), instantIn(e.CreatedAt, time.UTC), strconv.Itoa(e.Reused), string(e.Result))
+		result := string(e.Result)
+		if e.Open {
+			result = "unknown whether it has happened"
+		}
+		t.add(shownKey(e.Key), e.Occurrence, number(int64(e.Attempt)), number(e.Token), instantIn(e.CreatedAt, time.UTC), strconv.Itoa(e.Reused), result)
 	}
 	return inv.show(t, "no attempt has told of such an effect")
 }

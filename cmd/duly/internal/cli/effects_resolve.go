@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -20,9 +21,10 @@ asks the provider, can tell whether it has happened.
                   as its result (--done '' where there is none)
   --redo          it has not happened: the next attempt calls again
 
-The decision is written into the effect ledger. Then the occurrence that waits
-as uncertain goes back to pending, so that its next attempt finds the result, or
-calls. Given twice, the command changes nothing the second time.`
+The decision is written into the effect ledger. Then it is put into the audit of
+effect/KEY, and every occurrence that waits for the effect as uncertain goes back
+to pending, so that its next attempt finds the result, or calls. Given twice, the
+command changes nothing the second time.`
 
 type resolution struct {
 	db, done, why string
@@ -32,11 +34,11 @@ type resolution struct {
 // resolved is the answer of the command.
 type resolved struct {
 	Effect effect.Entry `json:"effect"`
-	// Occurrence is where the occurrence that called last stands now; nothing
-	// where no occurrence did, or history does not have it any more.
+	// Occurrences went back to pending just now.
+	Occurrences []string `json:"occurrences"`
+	// Occurrence is where the one stands that called last, as the ledger knows;
+	// nothing where none did, or history does not have it any more.
 	Occurrence *duly.Occurrence `json:"occurrence,omitempty"`
-	// Sent says that it went back to pending just now.
-	Sent bool `json:"sent"`
 }
 
 func (inv *invocation) effectsResolve() *cobra.Command {
@@ -69,7 +71,7 @@ func (inv *invocation) effectsResolve() *cobra.Command {
 
 func (inv *invocation) resolve(ctx context.Context, key string, r resolution) error {
 	// Both sides are reached before either is changed.
-	client, err := inv.act(ctx)
+	client, err := inv.change(ctx)
 	if err != nil {
 		return err
 	}
@@ -77,28 +79,34 @@ func (inv *invocation) resolve(ctx context.Context, key string, r resolution) er
 	if err != nil {
 		return err
 	}
-	entry, err := effect.Get(ctx, db, key)
+	before, err := effect.Get(ctx, db, key)
 	if err != nil {
 		return keyHint(err)
 	}
-	if _, err := inv.waits(ctx, client, entry.Occurrence); err != nil {
+	if _, err := inv.caller(ctx, client, before.Occurrence); err != nil {
 		return err
 	}
-	if !r.decided(entry) {
-		if entry, err = inv.decide(ctx, db, key, r); err != nil {
+	out := resolved{Effect: before}
+	if r.decided(before) {
+		err = inv.sendBack(ctx, client, nil, &out, r.why)
+	} else {
+		if out.Effect, err = inv.decide(ctx, db, key, r); err != nil {
 			return err
 		}
+		err = inv.sendBack(ctx, client, &before, &out, r.why)
 	}
-	out := resolved{Effect: entry}
-	if out.Occurrence, out.Sent, err = inv.sendBack(ctx, client, entry.Occurrence, r.auditText(key)); err != nil {
-		return withHint(err, "the ledger has it now, but %s still waits; give the same command again", entry.Occurrence)
+	if err != nil {
+		return withHint(err, "the ledger has it now, but what waits for it does not know; give the same command again")
 	}
 	return inv.print(out, func() error { inv.sayResolved(out); return nil })
 }
 
 // decided reports whether the same was decided before.
 func (r resolution) decided(e effect.Entry) bool {
-	return r.isDone && e.State == effect.Done && e.ResolvedBy != "" && sameJSON(e.Result, json.RawMessage(r.done))
+	if r.redo {
+		return e.State == effect.Started && e.Calls == 0 && e.ResolvedBy != ""
+	}
+	return e.State == effect.Done && e.ResolvedBy != "" && sameJSON(e.Result, json.RawMessage(r.done))
 }
 
 func sameJSON(a, b json.RawMessage) bool {
@@ -114,55 +122,56 @@ func (inv *invocation) decide(ctx context.Context, db effect.DB[*sql.Tx], key st
 	if r.done != "" {
 		verdict.Result = json.RawMessage(r.done)
 	}
-	if err := effect.Resolve(ctx, db, key, verdict); err != nil {
-		return effect.Entry{}, withHint(err, "see what the ledger holds: duly effects show %s --db …", key)
+	err := effect.Resolve(ctx, db, key, verdict)
+	if err != nil && duly.CodeOf(err) != duly.CodeConflict {
+		return effect.Entry{}, err
 	}
-	return effect.Get(ctx, db, key)
+	now, readErr := effect.Get(ctx, db, key)
+	if err != nil && (readErr != nil || !r.decided(now)) { // nor has another just decided the same
+		return effect.Entry{}, withHint(err, "see what the ledger holds: duly effects show %s --db …", shownKey(key))
+	}
+	return now, readErr
 }
 
-// waits reports whether an occurrence waits as uncertain. One that history does
-// not have does not.
-func (inv *invocation) waits(ctx context.Context, client *api.Client, id string) (*duly.Occurrence, error) {
+// caller is the occurrence that called last; nil where none did, or history does
+// not have it.
+func (inv *invocation) caller(ctx context.Context, client *api.Client, id string) (*duly.Occurrence, error) {
 	if id == "" {
 		return nil, nil
 	}
 	o, err := client.Occurrence(ctx, id)
-	if duly.CodeOf(err) == duly.CodeNotFound {
+	switch duly.CodeOf(err) {
+	case "":
+		return &o, nil
+	case duly.CodeNotFound, duly.CodeInvalid: // the latter: no name that Duly would give
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	return &o, nil
+	return nil, err
 }
 
-// sendBack lets an occurrence that waits for the decision be tried again.
-func (inv *invocation) sendBack(ctx context.Context, client *api.Client, id, why string) (o *duly.Occurrence, sent bool, err error) {
-	o, err = inv.waits(ctx, client, id)
-	if err != nil || o == nil || o.State != duly.Uncertain {
-		return o, false, err
+// sendBack puts the decision into the audit, and lets what waits for it be tried
+// again. before is the effect as it was; nil where it had been decided before.
+func (inv *invocation) sendBack(ctx context.Context, client *api.Client, before *effect.Entry, out *resolved, why string) error {
+	req := api.ResolveEffectRequest{Key: out.Effect.Key, Why: why}
+	if out.Effect.Occurrence != "" {
+		req.Occurrences = []string{out.Effect.Occurrence}
 	}
-	back, err := client.Resolve(ctx, id, api.ResolveRequest{To: duly.Pending, Why: why})
-	if duly.CodeOf(err) == duly.CodeConflict { // somebody else was quicker
-		o, err = inv.waits(ctx, client, id)
-		return o, false, err
-	}
-	return &back, err == nil, err
-}
-
-// auditText says in the audit what was decided.
-func (r resolution) auditText(key string) string {
-	text := "effect " + shownKey(key) + " has not happened: to be called again"
-	if r.isDone {
-		text = "effect " + shownKey(key) + " has happened"
-		if r.done != "" {
-			text += ": " + short(r.done, 200)
+	var err error
+	if before != nil {
+		if req.Before, err = json.Marshal(before); err != nil {
+			return err
 		}
 	}
-	if r.why != "" {
-		text += "; " + r.why
+	if req.After, err = json.Marshal(out.Effect); err != nil {
+		return err
 	}
-	return text
+	sent, err := client.ResolveEffect(ctx, req)
+	if err != nil {
+		return err
+	}
+	out.Occurrences = sent.Occurrences
+	out.Occurrence, err = inv.caller(ctx, client, out.Effect.Occurrence)
+	return err
 }
 
 func (inv *invocation) sayResolved(out resolved) {
@@ -172,9 +181,13 @@ func (inv *invocation) sayResolved(out resolved) {
 	} else {
 		inv.say("%s has not happened; the next attempt calls again", key)
 	}
+	for _, id := range out.Occurrences {
+		inv.say("%s is pending again", id)
+	}
 	switch o := out.Occurrence; {
-	case out.Sent:
-		inv.say("%s is %s again", o.ID, o.State)
+	case o != nil && slices.Contains(out.Occurrences, o.ID):
+	case o != nil && o.State == duly.Failed:
+		inv.say("%s is failed, and is tried again only if you say so: duly occurrences retry %s", o.ID, o.ID)
 	case o != nil:
 		inv.say("%s is %s: nothing waited there", o.ID, o.State)
 	case out.Effect.Occurrence != "":

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -36,14 +37,19 @@ func (t effectTeller) history(told []store.EffectStatus) {
 	if len(told) == 0 {
 		t.text("No attempt has told of it.")
 	}
-	if len(told) > 1 {
-		t.text(fmt.Sprintf("Made %d times: %d attempts say that they made it.", len(told), len(told)))
+	made := len(slices.DeleteFunc(slices.Clone(told), func(e store.EffectStatus) bool { return e.Open }))
+	if made > 1 {
+		t.text(fmt.Sprintf("Made %d times: %d attempts say that they made it.", made, made))
 	}
 	for i, e := range told {
 		if i > 0 || len(told) > 1 {
 			t.printf("\n")
 		}
-		t.line("Made by", t.maker(e.Occurrence, e.Attempt, e.Token))
+		label := "Made by"
+		if e.Open {
+			label = "Unknown to"
+		}
+		t.line(label, t.maker(e.Occurrence, e.Attempt, e.Token))
 		t.line("Recorded", t.instant(e.CreatedAt, e.Occurrence))
 		t.line("Result", string(e.Result))
 		t.line("Found again", times(e.Reused))
@@ -100,7 +106,7 @@ func (t effectTeller) calls(e *effect.Entry) string {
 // maker names an attempt, and its node and outcome where history has them.
 func (t effectTeller) maker(occurrence string, attempt int, token int64) string {
 	if attempt == 0 {
-		return "an attempt of " + occurrence + " that could not tell of it; a later one found it done"
+		return "whom " + occurrence + " could not tell, when it found it done"
 	}
 	text := fmt.Sprintf("attempt %d of %s with token %d", attempt, occurrence, token)
 	o, err := t.client.Occurrence(t.ctx, occurrence)

@@ -16,9 +16,9 @@ func (inv *invocation) occurrencesCommand() *cobra.Command {
 	c := asGroup(&cobra.Command{
 		Use:     "occurrences",
 		Aliases: []string{"occurrence"},
-		Short:   "Occurrences: list, tell their story, retry, cancel",
+		Short:   "Occurrences: list, tell their story, retry, cancel, resolve",
 	})
-	c.AddCommand(inv.occurrencesLs(), inv.occurrencesShow(), inv.occurrencesRetry(), inv.occurrencesCancel())
+	c.AddCommand(inv.occurrencesLs(), inv.occurrencesShow(), inv.occurrencesRetry(), inv.occurrencesCancel(), inv.occurrencesResolve())
 	return c
 }
 

@@ -180,7 +180,11 @@ func (s story) effects(o duly.Occurrence) {
 	s.section("Effects")
 	for _, e := range o.Effects[:min(len(o.Effects), shownEffects)] {
 		s.text(shownKey(e.Key))
-		maker := "by an attempt that could not tell of it; a later one found it done,"
+		if e.Open {
+			s.detail("Unknown", fmt.Sprintf("attempt %d with token %d could not tell whether it has happened, %s", e.Attempt, e.Token, instantIn(e.CreatedAt, s.zone)))
+			continue
+		}
+		maker := "found done by an attempt that could not tell who had made it,"
 		if e.Attempt != 0 {
 			maker = fmt.Sprintf("by attempt %d with token %d,", e.Attempt, e.Token)
 		}
