@@ -3,7 +3,6 @@ package control
 import (
 	"context"
 	"encoding/json"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -217,22 +216,6 @@ func (c *Control) Resolve(ctx context.Context, occurrence string, to duly.State,
 		return duly.Invalid("to", "is %q; it must be succeeded or pending", to)
 	}
 	return c.store.Resolve(ctx, occurrence, to, by, why)
-}
-
-// ResolveEffect notes what a person decided about an effect in the ledger, and
-// sends the occurrences that wait for it back to pending. It answers their IDs.
-func (c *Control) ResolveEffect(ctx context.Context, req store.ResolveEffectRequest) ([]string, error) {
-	switch {
-	case req.Key == "":
-		return nil, duly.Invalid("key", "is missing")
-	case len(req.Key) > 4096:
-		return nil, duly.Invalid("key", "is %d bytes long; at most 4096 are allowed", len(req.Key))
-	case !json.Valid(req.After):
-		return nil, duly.Invalid("after", "is missing: what does the ledger hold now?")
-	case len(req.Occurrences) > 1000:
-		return nil, duly.Invalid("occurrences", "are %d; at most 1000 are allowed", len(req.Occurrences))
-	}
-	return c.store.ResolveEffect(ctx, req)
 }
 
 // ResolveEffect notes what a person decided about an effect in the ledger, and

@@ -526,6 +526,11 @@ type InsertRequest struct {
 	Once string
 	// DryRun answers what would happen and does nothing.
 	DryRun bool
+	// Claim hands out a new occurrence in the same transaction, as Fire's does,
+	// if a Claim right after would hand out just that. Otherwise it is left to a
+	// Claim, and a store may do so whenever it has to look further than at a lone
+	// occurrence that nothing stands before.
+	Claim *ClaimRequest
 }
 
 // Inserted is the answer for one occurrence.
@@ -535,6 +540,9 @@ type Inserted struct {
 	State    duly.State // before a retry, if Existing
 	Existing bool
 	Retried  bool
+	// Claim is the ownership of it, where it was handed out; State is running
+	// then.
+	Claim *Claim
 }
 
 // ResolveEffectRequest tells of a person's decision about an effect.
