@@ -19,9 +19,12 @@ type conn struct {
 	via   carrier
 	line  *pgx.Batch
 	steps []step
+	// patience is how long a line may take, without end where it is zero. The
+	// server gives up on a statement by itself; this is for one that hangs.
+	patience time.Duration
 	// answered: the server has answered something; committing: it has been
-	// asked to commit.
-	answered, committing bool
+	// asked to commit; silent: it has not answered in time.
+	answered, committing, silent bool
 }
 
 // carrier takes a line of statements to the server, and answers to their steps.
@@ -59,8 +62,14 @@ func (c *conn) send() error {
 	}
 	line, steps := c.line, c.steps
 	c.line, c.steps = &pgx.Batch{}, nil
-	err := c.via.carry(c.ctx, line, steps)
+	ctx, cancel := c.ctx, context.CancelFunc(func() {})
+	if c.patience > 0 {
+		ctx, cancel = context.WithTimeout(ctx, c.patience)
+	}
+	defer cancel()
+	err := c.via.carry(ctx, line, steps)
 	c.answered = c.answered || err == nil
+	c.silent = err != nil && ctx.Err() != nil
 	return err
 }
 
@@ -89,7 +98,7 @@ func (p pipeline) carry(ctx context.Context, line *pgx.Batch, steps []step) erro
 // all idle ones are after a restart of the server. Then nothing has happened,
 // and taking another one is right.
 func (c *conn) stale(err error) bool {
-	if c.answered || c.committing || c.ctx.Err() != nil {
+	if c.answered || c.committing || c.silent {
 		return pgconn.SafeToRetry(err)
 	}
 	return c.pc.IsClosed() && (state(err) == "" || strings.HasPrefix(state(err), "57P"))

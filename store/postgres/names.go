@@ -49,6 +49,7 @@ func (n *names) learn(ctx context.Context, s *Store, lanes []laneName) error {
 	}
 	defer func() { _ = pc.Close(context.WithoutCancel(ctx)) }()
 	c := newConn(ctx, &s.dialect, pc)
+	c.patience = s.cfg.patience()
 	var capabilities, queues []string
 	for _, l := range lanes {
 		capabilities, queues = append(capabilities, l.capability), append(queues, l.queue)

@@ -80,6 +80,7 @@ func try[T any](ctx context.Context, s *Store, careful bool, fn func(*tx) (T, er
 	}
 	defer pc.Release()
 	t := &tx{conn: newConn(ctx, &s.dialect, pc.Conn()), s: s, careful: careful, skips: map[skipKey]int64{}}
+	t.patience = s.cfg.patience()
 	t.later("BEGIN ISOLATION LEVEL READ COMMITTED")
 	s.local(t.conn)
 	if res, err = protect(t, fn); err == nil {
@@ -195,6 +196,7 @@ func look[T any](ctx context.Context, s *Store, fn func(*conn) (T, error)) (T, e
 			return zero, s.classify(err)
 		}
 		c := newConn(ctx, &s.dialect, pc.Conn())
+		c.patience = s.cfg.patience()
 		res, err := fn(c)
 		stale := err != nil && c.stale(err)
 		pc.Release()

@@ -98,6 +98,10 @@ func (cfg *config) settings() map[string]string {
 	}
 }
 
+// patience is how long to wait for an answer: longer than the server takes to
+// give up on a statement and to say so.
+func (cfg *config) patience() time.Duration { return cfg.statement + 5*time.Second }
+
 func (cfg *config) parseListen(main string) (err error) {
 	if cfg.listenURL == "" {
 		cfg.listenURL = main
