@@ -45,9 +45,11 @@ var imports = map[string][]string{
 	"api":               {".", "store"},
 	"server":            {".", "api", "control", "cron", "internal/plans", "node", "plan", "store", "timing"},
 	"bench":             {".", "control", "node", "plan", "store"},
+	"drill":             {".", "effect", "node", "plan", "store", "target", "target/exec", "target/http"},
 	"cmd/duly":          {"*"},
 	"examples/invoices": {"*"},
 	"examples/payments": {"*"},
+	"examples/naive":    {},
 }
 
 // pure packages compute and do nothing else.

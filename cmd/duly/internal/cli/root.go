@@ -65,8 +65,8 @@ func (inv *invocation) root() *cobra.Command {
 	inGroup(root, groupDefine, inv.nextCommand(), inv.planCommand(), inv.applyCommand(), inv.schemaCommand(), inv.importCommand())
 	inGroup(root, groupLook, inv.schedulesCommand(), inv.occurrencesCommand(), inv.effectsCommand(), inv.queuesCommand(), inv.nodesCommand(), inv.leasesCommand(), inv.auditCommand())
 	inGroup(root, groupServe, inv.serveCommand(), inv.execCommand(), inv.lockCommand(), inv.migrateCommand())
-	inGroup(root, groupHelpers, inv.benchCommand(), inv.versionCommand())
-	root.AddCommand(exitCodesTopic())
+	inGroup(root, groupHelpers, inv.drillCommand(), inv.benchCommand(), inv.versionCommand())
+	root.AddCommand(exitCodesTopic(), inv.drillNodeCommand())
 	asGroup(root)
 	return root
 }

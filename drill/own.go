@@ -1,0 +1,250 @@
+package drill
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/duly-dev/duly"
+)
+
+// errInVain ends a play in which what had to happen did not. The promise that
+// it broke has been noted.
+var errInVain = errors.New("waited in vain")
+
+// rehearsal is what an attempt of the user's own job is like when nothing
+// disturbs it.
+type rehearsal struct {
+	effects     int
+	duration    time.Duration
+	untilEffect time.Duration // from its begin to its (first) effect
+}
+
+// rehearse makes one undisturbed attempt: without an effect that --count sees
+// there is nothing to drill.
+func (h *house) rehearse(ctx context.Context) error {
+	s, err := h.stage(ctx, Scenario{Name: "rehearsal"}, 0)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	periods, err := s.dated(ctx, "rehearsal", 1, func(def *duly.Schedule) { def.Retry.MaxAttempts = 1 })
+	if err != nil {
+		return err
+	}
+	s.owes("rehearsal", periods...)
+	h.normal.duration = h.opt.Job.Timeout // until it is known better
+	if err := s.startNodes(ctx, 1); err != nil {
+		return err
+	}
+	if err := s.settle(ctx); err != nil {
+		return err
+	}
+	occ, err := s.st.Occurrence(ctx, duly.OccurrenceID("rehearsal", periods[0]))
+	if err != nil {
+		return err
+	}
+	if occ.State != duly.Succeeded {
+		return duly.Errorf(duly.CodeInvalid, "the job does not succeed even when nothing disturbs it: it is %s: %s%s", occ.State, occ.Reason, said(occ))
+	}
+	after, err := s.count(ctx)
+	if err != nil {
+		return err
+	}
+	effects, _, _ := after.since(s.before, 0)
+	if effects <= 0 {
+		return duly.Errorf(duly.CodeInvalid, "the job succeeded, but the count is as before (%d): let --count count what the job does for business date %s; a date that was worked on before has no effect any more (choose others with --from)", after.total, periods[0])
+	}
+	h.normal = s.measure(effects)
+	return nil
+}
+
+// said is what an occurrence's last attempt printed.
+func said(occ duly.Occurrence) string {
+	if len(occ.Attempts) == 0 {
+		return ""
+	}
+	last := occ.Attempts[len(occ.Attempts)-1]
+	text := "\n" + last.Output
+	if last.Error != "" {
+		text = "\n" + last.Error + text
+	}
+	return text
+}
+
+func (s *stage) measure(effects int) rehearsal {
+	s.poll.stop()
+	r := rehearsal{effects: effects}
+	var begin, effect, end time.Time
+	for _, m := range s.settledMarks() {
+		switch {
+		case m.Kind == MarkBegin && begin.IsZero():
+			begin = m.At
+		case m.Kind == MarkEffect && effect.IsZero():
+			effect = m.At
+		case m.Kind == MarkEnd:
+			end = m.At
+		}
+	}
+	r.duration = end.Sub(begin)
+	r.untilEffect = r.duration
+	if !effect.IsZero() {
+		r.untilEffect = min(effect.Sub(begin), r.duration)
+	}
+	return r
+}
+
+// poll counts the effects of the user's own job again and again, to learn when
+// they happen where the job does not say so itself.
+type poll struct {
+	once  sync.Once
+	quit  context.CancelFunc
+	ended chan struct{}
+}
+
+// pollEvery is the pause between two counts.
+const pollEvery = 20 * time.Millisecond
+
+func (s *stage) startPolling(ctx context.Context) {
+	if !s.ownJob() {
+		return
+	}
+	ctx, s.poll.quit = context.WithCancel(ctx)
+	s.poll.ended = make(chan struct{})
+	go func() {
+		defer close(s.poll.ended)
+		last := s.before
+		for pause(ctx, pollEvery) == nil {
+			if !s.atWork() {
+				continue
+			}
+			asked := time.Now()
+			now, err := s.count(ctx)
+			if err != nil {
+				continue // the verifier counts again, and tells
+			}
+			for range now.total - last.total {
+				s.markCounted(asked)
+			}
+			last = now
+		}
+	}()
+}
+
+func (p *poll) stop() {
+	if p.quit == nil {
+		return
+	}
+	p.once.Do(func() { p.quit(); <-p.ended })
+}
+
+// counted is the text of an effect that was counted, not told.
+const counted = "counted"
+
+// markCounted notes an effect that the count saw. Whose it is can only be told
+// by who was at work.
+func (s *stage) markCounted(at time.Time) {
+	m := Mark{At: at, Kind: MarkEffect, Text: counted}
+	if a, ok := s.atWorkNow(); ok {
+		m.Node, m.Occurrence, m.Attempt, m.Token = a.Node, a.Occurrence, a.Attempt, a.Token
+	}
+	s.mark(m)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if node := s.nodes[m.Node]; node != nil {
+		s.events = append(s.events, event{At: m.At, Kind: saysEffect, Occurrence: m.Occurrence, Period: periodOf(m.Occurrence), Attempt: m.Attempt, Token: m.Token, Text: counted, node: node})
+		close(s.changed)
+		s.changed = make(chan struct{})
+	}
+}
+
+func periodOf(occurrence string) string {
+	_, period, _ := duly.SplitOccurrenceID(occurrence)
+	return period
+}
+
+// pollAfter is how long after the last sign of work counting goes on.
+const pollAfter = 2 * time.Second
+
+// atWork reports whether there can be effects just now: counting costs a
+// process each time.
+func (s *stage) atWork() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := len(s.marks) - 1; i >= 0; i-- {
+		m := s.marks[i]
+		if m.Kind == MarkBegin {
+			return true
+		}
+		if m.Kind == MarkEnd || m.Kind == MarkKill || m.Kind == MarkContinue {
+			return time.Since(m.At) < pollAfter
+		}
+	}
+	return false
+}
+
+// atWorkNow is the attempt that is most likely to have just had an effect: the
+// only one that goes on; else the newest; else the one that ended last.
+func (s *stage) atWorkNow() (Mark, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	type who struct {
+		node  string
+		token int64
+	}
+	frozen := map[string]bool{}
+	ended := map[who]bool{}
+	var running, paused, last []Mark
+	for _, m := range s.marks {
+		switch m.Kind {
+		case MarkStop:
+			frozen[m.Node] = true
+		case MarkContinue:
+			delete(frozen, m.Node)
+		case MarkEnd:
+			ended[who{m.Node, m.Token}] = true
+			last = append(last, m)
+		case MarkKill:
+			ended[who{m.Node, m.Token}] = true
+		}
+	}
+	for _, m := range s.marks {
+		switch {
+		case m.Kind != MarkBegin || ended[who{m.Node, m.Token}]:
+		case frozen[m.Node]:
+			paused = append(paused, m) // a service behind a URL goes on, though
+		default:
+			running = append(running, m)
+		}
+	}
+	switch {
+	case len(running) > 0:
+		return running[len(running)-1], true
+	case len(paused) > 0:
+		return paused[len(paused)-1], true
+	case len(last) > 0:
+		return last[len(last)-1], true
+	}
+	return Mark{}, false
+}
+
+// settledMarks are the marks in order of time. Where a job tells of its effects
+// itself, those that were counted are left out.
+func (s *stage) settledMarks() []Mark {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	told := false
+	for _, m := range s.marks {
+		told = told || m.Kind == MarkEffect && m.Text != counted
+	}
+	var marks []Mark
+	for _, m := range s.marks {
+		if told && m.Kind == MarkEffect && m.Text == counted {
+			continue
+		}
+		marks = append(marks, m)
+	}
+	sortMarks(marks)
+	return marks
+}
