@@ -19,6 +19,12 @@ type Grant struct {
 	// Record tells history of an effect; nil where nobody listens. It may be
 	// called from several goroutines.
 	Record func(EffectReport)
+	// Complete finishes the attempt as succeeded within tx, the application's
+	// open transaction as its driver calls it (*sql.Tx, pgx.Tx), with the
+	// effects recorded so far and those given: all of it becomes true with
+	// that transaction's commit. Package effect calls it. Nil where nobody can
+	// do so.
+	Complete func(ctx context.Context, tx any, also []EffectReport) error
 }
 
 // EffectReport is what an attempt tells of an effect: it caused it, found that

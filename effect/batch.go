@@ -83,7 +83,10 @@ func DoBatch[T, I, X any](ctx context.Context, db DB[X], every int, items []I, k
 				return err
 			}
 			done, err = performBatch(ctx, s, w, b, items[from:to], func(ctx context.Context, missing []I) ([]T, error) { return fn(ctx, s.Native, missing) })
-			return err
+			if err != nil || to < len(items) {
+				return err
+			}
+			return w.conclude(ctx, s, done.told...)
 		})
 		if err != nil {
 			return nil, nil, err

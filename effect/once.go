@@ -83,7 +83,10 @@ func Do[T, X any](ctx context.Context, db DB[X], key string, fn func(ctx context
 			return err
 		}
 		result, told, err = perform(ctx, s, w, e, func(ctx context.Context) (T, error) { return fn(ctx, s.Native) })
-		return err
+		if err != nil {
+			return err
+		}
+		return w.conclude(ctx, s, told)
 	})
 	if err != nil {
 		var none T

@@ -32,6 +32,7 @@ func Unowned(ctx context.Context) context.Context {
 type work struct {
 	grant                duly.Grant
 	owned                bool
+	completing           bool   // the attempt, with this effect
 	occurrence, resource string // the grant's, as the ledger writes them
 	// claim names this try in the rows that it makes, and earlier the tries
 	// before it: where the answer to a commit was lost, one of those has made
@@ -57,7 +58,7 @@ func (w *work) made(claim int64) bool {
 // none has probably passed the wrong context.
 func begin(ctx context.Context) (*work, error) {
 	grant, ok := duly.GrantFrom(ctx)
-	w := &work{grant: grant, owned: ok && grant.Resource != ""}
+	w := &work{grant: grant, owned: ok && grant.Resource != "", completing: isCompleting(ctx)}
 	w.again()
 	if unowned, _ := ctx.Value(unownedKey{}).(bool); !w.owned && !unowned {
 		return nil, duly.Invalid("ctx", "carries no grant, so nothing fences this effect: pass the handler's context on, or effect.Unowned(ctx) where no lease owns this code")
@@ -155,5 +156,5 @@ func enter(ctx context.Context, keys map[string]bool) (context.Context, error) {
 			}
 		}
 	}
-	return context.WithValue(ctx, scopeKey{}, &scope{keys, outer}), nil
+	return context.WithValue(notCompleting(ctx), scopeKey{}, &scope{keys, outer}), nil
 }

@@ -89,13 +89,19 @@ const killTime = 5 * time.Second
 // slot until it returns; what it still does is refused by its token.
 func (n *Node) abandon(ctx context.Context, a *attempt, grace time.Duration) {
 	a.mu.Lock()
-	over := a.over
+	over, joined := a.over, a.joined
 	a.mu.Unlock()
 	if over {
 		return
 	}
 	n.stats.abandoned.Add(1)
 	n.log.Error("handler ignores its cancellation; its attempt ends without it", "occurrence", a.id(), "attempt", a.claim.Attempt, "why", context.Cause(ctx))
+	if joined {
+		// Whether it has completed is known once its transaction has ended, and
+		// a report would wait for that. Its lease runs out, or it succeeds.
+		a.end()
+		return
+	}
 	res := endedBy(ctx, errors.New("the handler did not return within "+grace.String()+" of its cancellation"))
 	n.conclude(a, res)
 }
@@ -122,7 +128,7 @@ func (n *Node) perform(ctx context.Context, a *attempt, p *plan.Plan) (res targe
 	// What was recorded before a panic happened all the same.
 	defer func() { res.Effects = occ.recorded() }()
 	err := fn(duly.WithGrant(ctx, duly.Grant{
-		Occurrence: asg.Occurrence, Attempt: asg.Attempt, Token: asg.Token, Resource: asg.Resource, Record: occ.record,
+		Occurrence: asg.Occurrence, Attempt: asg.Attempt, Token: asg.Token, Resource: asg.Resource, Record: occ.record, Complete: n.completer(a, occ),
 	}), occ)
 	res = handlerResult(ctx, err)
 	res.Result = occ.result
@@ -188,13 +194,22 @@ func (n *Node) conclude(a *attempt, res target.Result) {
 		// is that it stopped; the store refuses or takes that by the token.
 		res.Outcome = duly.AttemptFailed
 	}
-	a.mu.Lock()
-	p := a.plan
-	a.mu.Unlock()
-	n.finish(a, res, plan.After(p, plan.Attempt{
+	n.finish(a, res, a.next(res))
+}
+
+// next is what follows from a result.
+func (a *attempt) next(res target.Result) store.Next {
+	return plan.After(a.compiled(), plan.Attempt{
 		Number: a.claim.Attempt, Tries: a.claim.Tries, Outcome: res.Outcome, Error: res.Error,
 		Permanent: res.Permanent, RetryAfter: res.RetryAfter, Random: random(),
-	}))
+	})
+}
+
+func (a *attempt) report(res target.Result, next store.Next) store.Report {
+	return store.Report{
+		Seq: a.claim.Seq, Token: a.claim.Token, Outcome: res.Outcome, Error: res.Error, ExitCode: res.ExitCode,
+		Output: res.Output, Result: res.Result, Effects: res.Effects, Next: next,
+	}
 }
 
 func (n *Node) finish(a *attempt, res target.Result, next store.Next) {
@@ -202,10 +217,10 @@ func (n *Node) finish(a *attempt, res target.Result, next store.Next) {
 		n.log.Warn("an abandoned handler returned", "occurrence", a.id(), "attempt", a.claim.Attempt, "outcome", res.Outcome)
 		return
 	}
-	n.reports.put(store.Report{
-		Seq: a.claim.Seq, Token: a.claim.Token, Outcome: res.Outcome, Error: res.Error, ExitCode: res.ExitCode,
-		Output: res.Output, Result: res.Result, Effects: res.Effects, Next: next,
-	})
+	if a.hasJoined() && res.Outcome != duly.AttemptSucceeded {
+		n.unheard.note(a.claim.Token)
+	}
+	n.reports.put(a.report(res, next))
 }
 
 // detach leaves an attempt to a target that answered 202: its lease is

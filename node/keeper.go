@@ -28,6 +28,7 @@ func (n *Node) keep(ctx context.Context) {
 		for _, a := range due {
 			a.guard()
 		}
+		due = n.renewApart(ctx, due, &sending)
 		if !inFlight {
 			due = slices.DeleteFunc(due, func(a *attempt) bool { return !a.renews() })
 		}
@@ -80,6 +81,13 @@ func (n *Node) renew(ctx context.Context, due []*attempt) {
 	for i, answer := range answers {
 		a := due[i]
 		switch {
+		case answer.Lost && a.hasJoined():
+			// Most likely it has succeeded, and its handler is about to return.
+			// If not, it is cancelled when the lease is not to be trusted any
+			// more.
+			a.mu.Lock()
+			a.renewAt = asked.Add(time.Hour)
+			a.mu.Unlock()
 		case answer.Lost:
 			n.log.Warn("lease lost: the handler is cancelled", "occurrence", a.id(), "attempt", a.claim.Attempt, "token", a.claim.Token, "why", answer.Reason)
 			a.cancel(target.ErrLeaseLost)

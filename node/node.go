@@ -108,6 +108,7 @@ type Node struct {
 
 	active    activeSet
 	reports   reportQueue
+	unheard   unheard
 	wake      chan struct{} // the dispatcher has something to look at
 	freed     chan struct{} // slots became free after a full claim
 	clock     clock

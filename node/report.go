@@ -132,6 +132,9 @@ func (n *Node) isolate(batch []store.Report, err error) (most int) {
 }
 
 func (n *Node) answered(r store.Report, answer store.Finished) {
+	if n.completedBefore(r, answer) {
+		r.Outcome = duly.AttemptSucceeded
+	}
 	switch duly.CodeOf(answer.Err) {
 	case "":
 		n.stats.finished(r.Outcome, answer.Late)

@@ -1,0 +1,92 @@
+package effect
+
+import (
+	"context"
+	"errors"
+
+	"github.com/duly-dev/duly"
+)
+
+// Complete finishes the handler's attempt as succeeded within the application's
+// own open transaction, where Duly's store is in the same database: a PostgreSQL
+// database that holds its schema, or its SQLite file. Business rows, business
+// keys and completion are then one commit, and no crash can come between them.
+//
+//	invoice, _, err := effect.Once(ctx, effect.Postgres.Tx(tx), key, fn)
+//	…
+//	if err := effect.Complete(ctx, effect.Postgres.Tx(tx)); err != nil {
+//		return err // and roll back
+//	}
+//	return tx.Commit() // and return nil: nothing is left to be reported
+//
+// The effects and the result that the handler has recorded so far are part of
+// it; what it records later is not. It comes last in the transaction, and the
+// commit soon: until then the occurrence is locked, and others of its schedule
+// cannot end. After a commit the handler returns nil; an error that it returns
+// all the same is logged and changes nothing. After a rollback the attempt goes
+// on as if nothing had been said, and the handler's return value decides.
+//
+// Only a success can join. A failure is what the handler returns.
+//
+// An error means that the transaction must be rolled back. Errors: stale_token
+// (wrapping ErrStale: a newer attempt owns the occurrence, or this one has ended
+// otherwise); invalid (ctx is not a handler's, the node's store takes part in no
+// transaction, or tx is in another database); unavailable (another transaction
+// was in the way: see [Retryable]).
+func Complete(ctx context.Context, tx Tx) error {
+	grant, _ := duly.GrantFrom(ctx)
+	if tx == nil {
+		return duly.Invalid("tx", "is missing")
+	}
+	return completeIn(ctx, grant, tx, nil)
+}
+
+type completingKey struct{}
+
+// Completing says that the effect caused under the returned context is the last
+// thing that the attempt does: the commit of [Do], and that of [DoBatch]'s last
+// transaction, finishes it as [Complete] would. Where the effect had happened
+// before, finishing is all that they commit. A DoBatch of no items has no
+// transaction, and leaves the end to the handler's return.
+//
+// It is not for Once and Batch, in whose transactions the application calls
+// Complete itself, nor for External, and does not reach into the effect's own
+// function.
+func Completing(ctx context.Context) context.Context {
+	return context.WithValue(ctx, completingKey{}, true)
+}
+
+func isCompleting(ctx context.Context) bool {
+	completing, _ := ctx.Value(completingKey{}).(bool)
+	return completing
+}
+
+// notCompleting is for what goes on inside of an effect.
+func notCompleting(ctx context.Context) context.Context {
+	if !isCompleting(ctx) {
+		return ctx
+	}
+	return context.WithValue(ctx, completingKey{}, false)
+}
+
+// conclude finishes the attempt where this effect is its last.
+func (w *work) conclude(ctx context.Context, tx Tx, told ...duly.EffectReport) error {
+	if !w.completing {
+		return nil
+	}
+	return completeIn(ctx, w.grant, tx, told)
+}
+
+func completeIn(ctx context.Context, grant duly.Grant, tx Tx, told []duly.EffectReport) error {
+	if grant.Complete == nil {
+		return duly.Invalid("ctx", "carries no grant of an attempt that can be finished in a transaction: that takes a handler on a node whose store is this database")
+	}
+	if Dialect(tx.Dialect()) == MySQL {
+		return duly.Invalid("tx", "is in MySQL, where no store of Duly is")
+	}
+	err := grant.Complete(ctx, tx.Raw(), told)
+	if duly.CodeOf(err) == duly.CodeStaleToken && !errors.Is(err, ErrStale) {
+		return duly.Errorf(duly.CodeStaleToken, "%v: %w", err, ErrStale)
+	}
+	return err
+}
