@@ -42,10 +42,7 @@ func (f *found) whyRepeated() (why []string) {
 	if f.repeated == 0 {
 		return nil
 	}
-	what := fmt.Sprintf("%d repeated effects", f.repeated)
-	if f.repeated == 1 {
-		what = "1 repeated effect"
-	}
+	what := plural(f.repeated, "repeated effect")
 	if keys := f.after.repeatedKeys(f.before, 3); len(keys) > 0 {
 		what += " (" + strings.Join(keys, ", ") + ")"
 	}
@@ -178,20 +175,27 @@ func (f *found) tell() (told []string) {
 		}
 	}
 	for _, line := range []struct {
-		n    int
-		text string
+		n         int
+		what, did string
 	}{
-		{lost, "%d attempts were lost and tried again"}, {released, "%d were given back"},
-		{late, "%d reports came late and were accepted"}, {reused, "%d effects were found done and not repeated"},
+		{lost, "attempt", "lost"}, {released, "attempt", "given back"},
+		{late, "late report", "accepted"}, {reused, "effect", "found done and not repeated"},
 	} {
 		if line.n > 0 {
-			told = append(told, fmt.Sprintf(line.text, line.n))
+			told = append(told, fmt.Sprintf("%s %s", plural(line.n, line.what), line.did))
 		}
 	}
 	if len(told) == 0 {
 		return []string{"each effect happened once"}
 	}
 	return []string{strings.Join(told, "; ")}
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
 }
 
 func quoted(s string) string { return fmt.Sprintf("%q", firstLine(s)) }

@@ -157,12 +157,11 @@ func playMissed(ctx context.Context, s *stage) error {
 			return err
 		}
 		newest := periods[days-1]
-		span := func(to string) string { return periods[0] + ".." + to }
 		switch policy {
 		case duly.CatchUpNone:
-			s.owed = append(s.owed, owed{id: duly.OccurrenceID(id, span(newest)), state: duly.Missed})
+			s.missed[id] = days
 		case duly.CatchUpLatest:
-			s.owed = append(s.owed, owed{id: duly.OccurrenceID(id, span(periods[days-2])), state: duly.Missed})
+			s.missed[id] = days - 1
 			s.owes(id, newest)
 		case duly.CatchUpAll:
 			s.owes(id, periods...)

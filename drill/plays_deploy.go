@@ -111,7 +111,7 @@ func playDeploy(ctx context.Context, s *stage) error {
 	if err := s.inForce(ctx, versions[0], 1); err != nil {
 		return err
 	}
-	_ = pause(ctx, 1200*time.Millisecond) // some periods of the old pattern
+	_ = pause(ctx, 2200*time.Millisecond) // some periods of the old pattern
 	newer, err := start(3, fresh)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func playDeploy(ctx context.Context, s *stage) error {
 			olds[i].terminate()
 			s.endsWell(olds[i])
 		}
-		_ = pause(ctx, time.Duration(rand.IntN(300))*time.Millisecond)
+		_ = pause(ctx, time.Duration(rand.IntN(1200))*time.Millisecond)
 		if olds[i], err = start(i+1, old); err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func playDeploy(ctx context.Context, s *stage) error {
 	if err := s.inForce(ctx, versions[0], 3); err != nil {
 		return err
 	}
-	_ = pause(ctx, 1200*time.Millisecond)
+	_ = pause(ctx, 2200*time.Millisecond)
 	return s.endDeploy(ctx, olds[:])
 }
 

@@ -6,8 +6,6 @@ import (
 	"io"
 	"slices"
 	"time"
-
-	"github.com/duly-dev/duly"
 )
 
 // WriteText writes a timeline as lines: when, where, what.
@@ -81,6 +79,3 @@ func (m Mark) Words() string {
 	}
 	return m.Text + of
 }
-
-// good outcomes need no attention of a reader.
-func good(o duly.Outcome) bool { return o == duly.AttemptSucceeded || o == duly.AttemptReleased }

@@ -3,7 +3,6 @@ package drill
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -38,6 +37,7 @@ type stage struct {
 	nodes   map[string]*process
 	all     []*process
 	owed    []owed
+	missed  map[string]int // schedule: periods that must be recorded as missed
 	strike  strike
 	broken  []string // promises, in words
 	seen    []string // what is worth telling of a pass
@@ -74,7 +74,7 @@ func (h *house) playOnce(ctx context.Context, scenario Scenario, at float64) (Re
 func (h *house) stage(ctx context.Context, scenario Scenario, at float64) (_ *stage, err error) {
 	s := &stage{
 		house: h, opt: &h.opt, scenario: scenario, at: at, began: time.Now(),
-		changed: make(chan struct{}), nodes: map[string]*process{}, config: func(*nodeConfig) {},
+		changed: make(chan struct{}), nodes: map[string]*process{}, missed: map[string]int{}, config: func(*nodeConfig) {},
 	}
 	dir, remove, err := scratchFolder()
 	if err != nil {
@@ -99,7 +99,7 @@ func (h *house) stage(ctx context.Context, scenario Scenario, at float64) (_ *st
 	asked := time.Now()
 	horizon, err := s.st.Horizon(ctx)
 	if err == nil {
-		s.ahead = horizon.Now.Sub(asked.Add(time.Since(asked) / 2))
+		s.ahead = clockAhead(asked, time.Now(), horizon.Now)
 		s.before, err = s.count(ctx)
 	}
 	if err != nil {
@@ -108,6 +108,15 @@ func (h *house) stage(ctx context.Context, scenario Scenario, at float64) (_ *st
 	}
 	s.startPolling(ctx)
 	return s, nil
+}
+
+// clockAhead is by how much the store's clock, which said now between two of our
+// instants, is surely ahead of ours.
+func clockAhead(asked, answered, now time.Time) time.Duration {
+	if !now.Before(asked.Truncate(time.Millisecond)) && !now.After(answered) {
+		return 0
+	}
+	return now.Sub(asked.Add(answered.Sub(asked) / 2))
 }
 
 // close ends what still lives and takes everything away.
@@ -375,6 +384,10 @@ func (s *stage) settle(ctx context.Context) error {
 			}
 			open = open || err != nil || occ.State.Open()
 		}
+		for schedule, n := range s.missed {
+			occs, err := s.occurrences(ctx, schedule)
+			open = open || err != nil || missedPeriods(occs) < n
+		}
 		if !open {
 			return nil
 		}
@@ -384,6 +397,3 @@ func (s *stage) settle(ctx context.Context) error {
 	}
 	return nil
 }
-
-// logs are what the nodes logged, for when a play went wrong.
-func (s *stage) logFile() string { return filepath.Join(s.dir, "log") }

@@ -85,6 +85,9 @@ func (s *stage) readHistory(ctx context.Context, f *found) error {
 		name, _, _ := duly.SplitOccurrenceID(o.id)
 		schedules[name] = true
 	}
+	for name := range s.missed {
+		schedules[name] = true
+	}
 	for _, name := range slices.Sorted(keysOf(schedules)) {
 		occs, err := s.occurrences(ctx, name)
 		if err != nil {
@@ -104,7 +107,8 @@ func (s *stage) readHistory(ctx context.Context, f *found) error {
 func (s *stage) lastOwed(schedule string, occs []duly.Occurrence) time.Time {
 	var last time.Time
 	for _, o := range occs {
-		if slices.ContainsFunc(s.owed, func(w owed) bool { return w.id == o.ID }) && o.Due.After(last) {
+		isOwed := o.State == duly.Missed && s.missed[schedule] > 0 || slices.ContainsFunc(s.owed, func(w owed) bool { return w.id == o.ID })
+		if isOwed && o.Due.After(last) {
 			last = o.Due
 		}
 	}
@@ -138,10 +142,34 @@ func (s *stage) checkOwed(f *found) (lost int, broken []string) {
 		}
 		delete(byID, w.id)
 	}
+	for schedule, n := range s.missed {
+		var missed []duly.Occurrence
+		for id, o := range byID {
+			if o.Schedule == schedule && o.State == duly.Missed {
+				missed = append(missed, *o)
+				delete(byID, id)
+			}
+		}
+		if got := missedPeriods(missed); got != n {
+			lost += max(0, n-got)
+			broken = append(broken, fmt.Sprintf("lost occurrence: %d periods of %s are recorded as missed, where it must be %d", got, schedule, n))
+		}
+	}
 	for id, o := range byID {
 		broken = append(broken, fmt.Sprintf("%s exists (%s) and nobody owed it", id, o.State))
 	}
 	return lost, broken
+}
+
+// missedPeriods counts the periods that are recorded as missed: a long run of
+// them may be one row.
+func missedPeriods(occs []duly.Occurrence) (n int) {
+	for _, o := range occs {
+		if o.State == duly.Missed {
+			n += o.Count
+		}
+	}
+	return n
 }
 
 func outcomes(o *duly.Occurrence) []duly.Outcome {
