@@ -23,8 +23,10 @@ type ClaimRequest struct {
 // ClaimResult is work; none is an empty list.
 type ClaimResult struct {
 	// Now is the store's clock.
-	Now    time.Time `json:"now"`
-	Claims []Claim   `json:"claims"`
+	Now time.Time `json:"now"`
+	// Waited is how long the request had waited when this work was claimed.
+	Waited duly.Duration `json:"waited,omitempty"`
+	Claims []Claim       `json:"claims"`
 }
 
 // Claim is the ownership of an occurrence for one attempt, with all that a
@@ -52,8 +54,9 @@ type Claim struct {
 	FencingResource string `json:"fencing_resource"`
 	// IdempotencyKey is the same for every attempt at the occurrence.
 	IdempotencyKey string `json:"idempotency_key"`
-	// Lease is the length of ownership. Count it from before you asked, on a
-	// monotonic clock; renew at a third of it.
+	// Lease is the length of ownership. Count it on a monotonic clock, from
+	// before you asked and what the request waited since; renew at a third of
+	// it.
 	Lease      duly.Duration `json:"lease"`
 	LeaseUntil time.Time     `json:"lease_until"` // by the store's clock
 	// Timeout ends an attempt that takes longer. Empty: no limit.

@@ -35,9 +35,12 @@ type waiter struct {
 	gone bool         // it waits for that claim's answer and no longer
 }
 
+// claimed is the store's answer to a claim, and when it was asked: no lease in
+// it can have begun earlier.
 type claimed struct {
-	res store.ClaimResult
-	err error
+	res   store.ClaimResult
+	asked time.Time
+	err   error
 }
 
 const (
@@ -57,38 +60,39 @@ func newBroker(st store.Store, h *hub) *broker {
 
 // claim takes work, waiting for it up to wait. It answers at once, with
 // nothing, when ctx or the server ends.
-func (b *broker) claim(ctx context.Context, req store.ClaimRequest, wait time.Duration) (store.ClaimResult, error) {
-	res, err := b.ask(ctx, req)
-	if err != nil || len(res.Claims) > 0 || wait <= 0 {
-		return res, err
+func (b *broker) claim(ctx context.Context, req store.ClaimRequest, wait time.Duration) claimed {
+	first := b.ask(ctx, req)
+	if first.err != nil || len(first.res.Claims) > 0 || wait <= 0 {
+		return first
 	}
 	w := b.enter(req)
 	if w == nil {
-		return res, nil
+		return first
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case c := <-w.got:
-		return c.res, c.err
+		return c
 	case <-timer.C:
 	case <-ctx.Done():
 	case <-b.hub.ending:
 	}
 	if b.leave(w) {
-		return res, nil
+		return first
 	}
-	c := <-w.got
-	return c.res, c.err
+	return <-w.got
 }
 
 // ask claims. It does not stop when the worker goes away: a claim that is
 // granted and not heard of would be lost until its lease has run out, whereas
 // one that is heard of can be given back.
-func (b *broker) ask(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
+func (b *broker) ask(ctx context.Context, req store.ClaimRequest) claimed {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimTime)
 	defer cancel()
-	return b.store.Claim(ctx, req)
+	asked := time.Now()
+	res, err := b.store.Claim(ctx, req)
+	return claimed{res, asked, err}
 }
 
 // enter queues a request; nil if the server has ended.
@@ -251,16 +255,16 @@ func (b *broker) serveOne(w *waiter) bool {
 	w.busy = true
 	b.mu.Unlock()
 
-	res, err := b.ask(context.Background(), w.req)
+	c := b.ask(context.Background(), w.req)
 
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	w.busy = false
-	vain := err == nil && len(res.Claims) == 0
+	vain := c.err == nil && len(c.res.Claims) == 0
 	if vain && !w.gone {
 		return false
 	}
 	b.remove(w)
-	w.got <- claimed{res, err}
+	w.got <- c
 	return !vain
 }

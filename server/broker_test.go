@@ -145,6 +145,35 @@ func TestALongPollEndsAtOnceWhenItsClientOrTheServerGoesAway(t *testing.T) {
 	}
 }
 
+// Waited keeps a worker from losing the time of a long poll off its lease, and
+// must never say more than there was.
+func TestAClaimSaysHowLongItsRequestHadWaited(t *testing.T) {
+	b := setup(t)
+	b.put(t, daily("a"))
+	node := b.join(t)
+	got := make(chan api.ClaimResult, 1)
+	asked := time.Now()
+	go func() {
+		res, err := b.Claim(b.ctx, api.ClaimRequest{Node: node, Capabilities: []string{"handler:work"}, Wait: duly.Duration(time.Minute)})
+		if err != nil {
+			t.Error(err)
+		}
+		got <- res
+	}()
+	b.server.awaitWaiting(t, 1)
+	waiting := time.Now()
+	<-time.After(20 * time.Millisecond)
+	least := time.Since(waiting)
+	b.trigger(t, "a")
+	res := <-got
+	if waited, most := res.Waited.Std(), time.Since(asked); waited < least.Truncate(time.Millisecond) || waited > most {
+		t.Errorf("the request waited %v to %v, and the answer says %v", least, most, waited)
+	}
+	if res.Now.Add(res.Claims[0].Lease.Std()).Before(res.Claims[0].LeaseUntil) {
+		t.Errorf("the lease until %v begins after the claim at %v", res.Claims[0].LeaseUntil, res.Now)
+	}
+}
+
 func TestWorkThatNobodyHearsOfGoesBackUncounted(t *testing.T) {
 	b := setup(t)
 	b.put(t, daily("a"))

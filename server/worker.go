@@ -58,15 +58,20 @@ func (s *Server) claim(ctx context.Context, in *claimInput) (*answer[api.ClaimRe
 	case in.Body.Wait.Std() > maxWait:
 		return nil, duly.Invalid("wait", "is %v; at most %v, then ask again", in.Body.Wait, duly.Duration(maxWait))
 	}
-	res, err := s.broker.claim(ctx, req, in.Body.Wait.Std())
-	if err != nil {
-		return nil, err
+	began := time.Now()
+	c := s.broker.claim(ctx, req, in.Body.Wait.Std())
+	if c.err != nil {
+		return nil, c.err
 	}
+	res := c.res
 	if ctx.Err() != nil { // the worker went away while its claim was on its way
 		s.giveBack(ctx, req.Node, res.Claims, "the worker went away before it was answered")
 		return nil, ctx.Err()
 	}
 	out := api.ClaimResult{Now: res.Now, Claims: make([]api.Claim, 0, len(res.Claims))}
+	if len(res.Claims) > 0 { // rounded down: a worker must not count its lease from too late
+		out.Waited = duly.Duration(c.asked.Sub(began).Truncate(time.Millisecond))
+	}
 	for _, c := range res.Claims {
 		p, err := s.plans.Get(ctx, c.Definition)
 		if err != nil {
