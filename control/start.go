@@ -106,12 +106,24 @@ func (c *Control) reap(ctx context.Context) error {
 	if err != nil || h.Lease.IsZero() || h.Lease.After(h.Now) {
 		return err
 	}
-	_, err = c.store.Reap(ctx, store.ReapRequest{Decide: func(e store.Expired) store.Next {
-		p, err := c.plans.Get(ctx, e.Definition)
-		if err != nil {
+	view := c.plans.View()
+	req := store.ReapRequest{Decide: func(e store.Expired) store.Next {
+		p, ok, err := view.Plan(e.Definition)
+		switch {
+		case err != nil:
 			return store.Next{State: duly.Pending, Reason: "attempt lost"}
+		case !ok:
+			return store.Next{}
 		}
 		return plan.Expired(p, e, rand.Float64())
-	}})
-	return err
+	}}
+	for again := true; again; {
+		if _, err := c.store.Reap(ctx, req); err != nil {
+			return err
+		}
+		if again, err = view.Load(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/internal/plans"
 	"github.com/duly-dev/duly/plan"
 	"github.com/duly-dev/duly/store"
 )
@@ -122,30 +123,46 @@ func (n *Node) look(ctx context.Context) (store.Horizon, error) {
 // claims those that this node has room for: one commit before a handler
 // starts, not two. held means that another node had hold of all that is due.
 func (n *Node) fire(ctx context.Context) (more, held bool, err error) {
-	asked := time.Now()
-	req := store.FireRequest{Node: n.sessionID(), Limit: n.opt.FireLimit, Plan: n.planner(ctx), Claim: n.offer()}
-	res, err := n.store.Fire(ctx, req)
-	if err != nil {
-		return false, false, err
+	view := n.plans.View()
+	for again := true; again; {
+		asked := time.Now()
+		req := store.FireRequest{Node: n.sessionID(), Limit: n.opt.FireLimit, Plan: n.planner(view), Claim: n.offer()}
+		res, err := n.store.Fire(ctx, req)
+		if err != nil {
+			return false, false, err
+		}
+		if res.ClockSetBack > 0 {
+			n.log.Warn("the store's clock was set back; schedules go on from its new time, and what was made stays made", "by", res.ClockSetBack)
+		}
+		n.stats.fired(res.Fired)
+		n.start(asked, res.Claims)
+		more, held = res.More, res.Schedules == 0
+		if again, err = view.Load(ctx); err != nil {
+			return false, false, err
+		}
 	}
-	if res.ClockSetBack > 0 {
-		n.log.Warn("the store's clock was set back; schedules go on from its new time, and what was made stays made", "by", res.ClockSetBack)
-	}
-	n.stats.fired(res.Fired)
-	n.start(asked, res.Claims)
-	return res.More, res.Schedules == 0, nil
+	return more, held, nil
 }
 
-// planner binds package plan to this node's cache of definitions.
-func (n *Node) planner(ctx context.Context) store.PlanFunc {
+// planner binds package plan to this node's definitions. It decides about due
+// schedules up to the first whose definition is not at hand, and notes all that
+// are not.
+func (n *Node) planner(view *plans.View) store.PlanFunc {
 	return func(now time.Time, due []store.DueSchedule) []store.Firing {
 		firings := make([]store.Firing, 0, len(due))
-		made := 0
+		made, lacks := 0, false
 		for _, d := range due {
 			if made >= maxMade {
 				break
 			}
-			f := n.decide(ctx, now, d)
+			for _, r := range d.Revisions {
+				_, ok, _ := view.Plan(r.Definition)
+				lacks = lacks || !ok
+			}
+			if lacks {
+				continue
+			}
+			f := n.decide(view, now, d)
 			made += len(f.Occurrences)
 			firings = append(firings, f)
 		}
@@ -153,10 +170,10 @@ func (n *Node) planner(ctx context.Context) store.PlanFunc {
 	}
 }
 
-func (n *Node) decide(ctx context.Context, now time.Time, due store.DueSchedule) store.Firing {
+func (n *Node) decide(view *plans.View, now time.Time, due store.DueSchedule) store.Firing {
 	var bad error
 	firing := plan.Decide(now, due, func(definition int64) *plan.Plan {
-		p, err := n.plans.Get(ctx, definition)
+		p, _, err := view.Plan(definition)
 		if err != nil {
 			bad = err
 		}
@@ -201,20 +218,32 @@ func (n *Node) claim(ctx context.Context) (sated bool, err error) {
 // reap ends attempts whose owners are gone. held means that another node had
 // hold of them all.
 func (n *Node) reap(ctx context.Context) (more, held bool, err error) {
-	res, err := n.store.Reap(ctx, store.ReapRequest{Limit: n.opt.FireLimit, Decide: func(e store.Expired) store.Next {
-		p, err := n.plans.Get(ctx, e.Definition)
-		if err != nil {
+	view := n.plans.View()
+	req := store.ReapRequest{Limit: n.opt.FireLimit, Decide: func(e store.Expired) store.Next {
+		p, ok, err := view.Plan(e.Definition)
+		switch {
+		case err != nil:
 			return store.Next{State: duly.Pending, Reason: "attempt lost", Delay: badPlanDelay}
+		case !ok:
+			return store.Next{}
 		}
 		return plan.Expired(p, e, random())
-	}})
-	if err != nil {
-		return false, false, err
+	}}
+	held = true
+	for again := true; again; {
+		res, err := n.store.Reap(ctx, req)
+		if err != nil {
+			return false, false, err
+		}
+		for _, lost := range res.Lost {
+			n.log.Warn("attempt lost: its lease ran out", "occurrence", duly.OccurrenceID(lost.Schedule, lost.Period),
+				"attempt", lost.Attempt, "owner", lost.Node, "now", lost.State)
+		}
+		n.stats.reaped(res)
+		more, held = res.More, held && len(res.Lost) == 0 && len(res.Missed) == 0
+		if again, err = view.Load(ctx); err != nil {
+			return false, false, err
+		}
 	}
-	for _, lost := range res.Lost {
-		n.log.Warn("attempt lost: its lease ran out", "occurrence", duly.OccurrenceID(lost.Schedule, lost.Period),
-			"attempt", lost.Attempt, "owner", lost.Node, "now", lost.State)
-	}
-	n.stats.reaped(res)
-	return res.More, len(res.Lost) == 0 && len(res.Missed) == 0, nil
+	return more, held, nil
 }

@@ -14,6 +14,9 @@ type Reader interface {
 	// Definition returns the content that a Revision or Claim names. Contents
 	// never change, so callers may keep them.
 	Definition(ctx context.Context, id int64) (duly.Schedule, error)
+	// Definitions is Definition for many at once, up to 1000. One that does not
+	// exist, or that this version cannot read, is not in the answer.
+	Definitions(ctx context.Context, ids []int64) (map[int64]duly.Schedule, error)
 
 	// Revisions returns all revisions of a schedule, oldest first.
 	Revisions(ctx context.Context, schedule string) ([]Revision, error)

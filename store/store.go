@@ -78,7 +78,9 @@ type FireRequest struct {
 }
 
 // PlanFunc decides what due schedules owe. It is pure, and may be called more
-// than once with the same arguments. It answers Firings for the first of them,
+// than once with the same arguments. It must not ask the store anything: Fire
+// holds the schedules, on a connection that the question may have to wait for.
+// It answers Firings for the first of them,
 // in order; schedules beyond stay as they are and FireResult.More is set, so
 // that a transaction is bounded by what it makes, not only by Limit.
 type PlanFunc func(now time.Time, due []DueSchedule) []Firing
@@ -353,8 +355,10 @@ type Finished struct {
 
 // ReapRequest asks for run-out leases to be ended.
 type ReapRequest struct {
-	Now    time.Time
-	Limit  int // default 1000
+	Now   time.Time
+	Limit int // default 1000
+	// Decide is pure and must not ask the store anything; see PlanFunc. A zero
+	// Next leaves an attempt for another time.
 	Decide func(Expired) Next
 }
 
@@ -554,6 +558,15 @@ type ResolveEffectRequest struct {
 	Before, After json.RawMessage
 	// Occurrences lists some more that wait for it, as the ledger knows.
 	Occurrences []string
+}
+
+// Decided says why an occurrence that waited for the effect goes on.
+func (r ResolveEffectRequest) Decided() string {
+	text := "effect " + r.Key + " is decided"
+	if r.Why != "" {
+		text += ": " + r.Why
+	}
+	return text
 }
 
 // PauseRequest stops a schedule.

@@ -15,10 +15,11 @@ import (
 	"github.com/duly-dev/duly/timing"
 )
 
-// Definitions reads the content of a definition by its number. Every
+// Definitions reads the contents of definitions by their numbers. Every
 // store.Reader does.
 type Definitions interface {
 	Definition(ctx context.Context, id int64) (duly.Schedule, error)
+	Definitions(ctx context.Context, ids []int64) (map[int64]duly.Schedule, error)
 }
 
 // Cache holds plans by the number of their definition. It is for any number of
@@ -50,6 +51,11 @@ func (c *Cache) Get(ctx context.Context, definition int64) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c.compile(definition, def)
+}
+
+// compile keeps what it compiles.
+func (c *Cache) compile(definition int64, def duly.Schedule) (*plan.Plan, error) {
 	def.ID = "definition" // contents are shared by schedules and carry no name of their own
 	p, faults := c.Compile(def)
 	if len(faults) > 0 {

@@ -28,6 +28,19 @@ func (d *definitions) Definition(_ context.Context, id int64) (duly.Schedule, er
 	return d.all[id], nil
 }
 
+func (d *definitions) Definitions(_ context.Context, ids []int64) (map[int64]duly.Schedule, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.reads++
+	found := map[int64]duly.Schedule{}
+	for _, id := range ids {
+		if def, ok := d.all[id]; ok {
+			found[id] = def
+		}
+	}
+	return found, d.err
+}
+
 func daily(handler string) duly.Schedule {
 	return duly.Schedule{Timing: duly.Timing{Cron: "0 9 * * *"}, Target: duly.Target{Handler: handler}}
 }

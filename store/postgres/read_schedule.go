@@ -23,12 +23,26 @@ func limit(p store.Page) int {
 
 // Definition implements store.Reader.
 func (s *Store) Definition(ctx context.Context, id int64) (duly.Schedule, error) {
-	return read(ctx, s, func(c *conn) (def duly.Schedule, err error) {
+	return look(ctx, s, func(c *conn) (def duly.Schedule, err error) {
 		content, err := c.content(id)
 		if err == nil {
 			err = json.Unmarshal(content, &def)
 		}
 		return def, err
+	})
+}
+
+// Definitions implements store.Reader.
+func (s *Store) Definitions(ctx context.Context, ids []int64) (map[int64]duly.Schedule, error) {
+	return look(ctx, s, func(c *conn) (map[int64]duly.Schedule, error) {
+		defs := make(map[int64]duly.Schedule, len(ids))
+		return defs, c.query("SELECT definition, content FROM duly.definitions WHERE definition = ANY(?)", []any{ids}, func(r row) error {
+			var def duly.Schedule
+			if json.Unmarshal(r.json(1), &def) == nil {
+				defs[r.int(0)] = def
+			}
+			return nil
+		})
 	})
 }
 

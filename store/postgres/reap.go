@@ -92,6 +92,9 @@ func (r *reaping) lose(o *occ, node, open string) error {
 		Node: node, Cancelled: o.cancelled != "",
 	}
 	next := r.req.Decide(e)
+	if next.State == "" {
+		return nil
+	}
 	if !duly.CanMove(duly.Running, duly.StepReap, next.State) {
 		return duly.Errorf(duly.CodeInternal, "it was decided that %s, whose lease ran out, becomes %q", o.id(), next.State)
 	}

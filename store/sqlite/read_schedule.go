@@ -33,6 +33,20 @@ func (s *Store) Definition(ctx context.Context, id int64) (duly.Schedule, error)
 	})
 }
 
+// Definitions implements store.Reader.
+func (s *Store) Definitions(ctx context.Context, ids []int64) (map[int64]duly.Schedule, error) {
+	return read(ctx, s, func(c *conn) (map[int64]duly.Schedule, error) {
+		defs := make(map[int64]duly.Schedule, len(ids))
+		return defs, c.in(ctx, "SELECT definition, content FROM definitions WHERE definition IN (", ")", nil, ids, func(r row) error {
+			var def duly.Schedule
+			if json.Unmarshal(r.bytes(1), &def) == nil {
+				defs[r.int(0)] = def
+			}
+			return nil
+		})
+	})
+}
+
 // Revisions implements store.Reader.
 func (s *Store) Revisions(ctx context.Context, schedule string) ([]store.Revision, error) {
 	return read(ctx, s, func(c *conn) (all []store.Revision, err error) {

@@ -131,6 +131,10 @@ func (f *Faulty) ReleaseLease(ctx context.Context, name, owner string) error {
 }
 
 // Definition implements store.Store.
+func (f *Faulty) Definitions(ctx context.Context, ids []int64) (map[int64]duly.Schedule, error) {
+	return through(ctx, f, "Definitions", func() (map[int64]duly.Schedule, error) { return f.st.Definitions(ctx, ids) })
+}
+
 func (f *Faulty) Definition(ctx context.Context, id int64) (duly.Schedule, error) {
 	return through(ctx, f, "Definition", func() (duly.Schedule, error) { return f.st.Definition(ctx, id) })
 }

@@ -47,6 +47,14 @@ func reap(g *group) {
 		})
 	}
 
+	g.claim("WhatIsNotDecidedYetIsLeftAsItIs", func(e *env) {
+		c := e.started(sched{id: "a"})
+		e.pass(2 * time.Minute)
+		wantEqual(e, "lost", len(e.reap(store.Next{}).Lost), 0)
+		e.wantState(id(c), duly.Running)
+		wantEqual(e, "lost", len(e.reap(toPending).Lost), 1)
+	})
+
 	g.claim("LostAttemptsCount", func(e *env) {
 		c := e.started(sched{id: "a"})
 		for tries := 1; tries < 4; tries++ {
