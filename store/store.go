@@ -569,6 +569,15 @@ func (r ResolveEffectRequest) Decided() string {
 	return text
 }
 
+// Decided says why an occurrence that waited for the effect goes on.
+func (r ResolveEffectRequest) Decided() string {
+	text := "effect " + r.Key + " is decided"
+	if r.Why != "" {
+		text += ": " + r.Why
+	}
+	return text
+}
+
 // PauseRequest stops a schedule.
 type PauseRequest struct {
 	Now      time.Time

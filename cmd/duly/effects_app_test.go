@@ -22,7 +22,8 @@ import (
 // then charges a card at a provider. charging PERIOD HOW works for one
 // occurrence until that has ended, prints its state, and ends.
 //
-// HOW is ok, lost (the provider's answer is lost), dies (killed once the bill
+// HOW is ok, lost (the provider's answer is lost), retried (it is lost each time,
+// though the provider remembers keys), back (it remembers them and answers), dies (killed once the bill
 // is committed) or lies (it tells history of effects that it did not make).
 func charging(args []string) int {
 	if err := charge(args[0], args[1]); err != nil {
@@ -70,8 +71,9 @@ func charge(period, how string) error {
 		}
 		_, _, err = effect.External(ctx, ledger, key("charge"), effect.Call[map[string]string]{
 			Timeout: time.Second,
+			KeyLife: map[string]time.Duration{"retried": time.Hour, "back": time.Hour}[how],
 			Call: func(context.Context, string) (map[string]string, error) {
-				if how == "lost" {
+				if how == "lost" || how == "retried" {
 					return nil, errors.New("no answer")
 				}
 				return map[string]string{"id": "ch_1"}, nil

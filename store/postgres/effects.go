@@ -41,14 +41,14 @@ func (f *finishing) keepEffects(r *store.Report, o *occ) (created, reused int) {
 // recordEffects puts in line to write them: what is open first, so that the rest
 // closes it.
 func (f *finishing) recordEffects() {
-	f.recordMade(true)
+	f.recordOwn(true)
 	f.recordClosed()
-	f.recordMade(false)
+	f.recordOwn(false)
 	f.recordFound()
 }
 
-// recordMade records what attempts made, or left open.
-func (f *finishing) recordMade(open bool) {
+// recordOwn records what attempts made, or the first that left it open.
+func (f *finishing) recordOwn(open bool) {
 	var sids, tokens []int64
 	var attempts []int32
 	var keys, periods, results []string
@@ -64,7 +64,8 @@ func (f *finishing) recordMade(open bool) {
 	f.later(`INSERT INTO duly.effects (sid, token, created_at, reused, open, attempt, key, period, result)
 		SELECT sid, token, ?, 0, nullif(?::boolean, false), attempt, key, period, nullif(result, '')
 		FROM unnest(?::bigint[], ?::bigint[], ?::integer[], ?::text[], ?::text[], ?::text[]) u (sid, token, attempt, key, period, result)
-		ON CONFLICT (key, sid, period, attempt) DO NOTHING`, f.now, open, sids, tokens, attempts, keys, periods, results)
+		WHERE NOT ?::boolean OR NOT EXISTS (SELECT 1 FROM duly.effects e WHERE e.key = u.key AND e.sid = u.sid AND e.period = u.period AND e.open)
+		ON CONFLICT (key, sid, period, attempt) DO NOTHING`, f.now, open, sids, tokens, attempts, keys, periods, results, open)
 }
 
 // recordClosed forgets what an occurrence left open and has told of since.
@@ -175,7 +176,7 @@ func (s *Store) ResolveEffect(ctx context.Context, req store.ResolveEffectReques
 		e := newEndings(t, now)
 		ids := []string{}
 		for _, o := range all {
-			if err := e.again(o, req.By, req.Why, "resolve"); duly.CodeOf(err) == duly.CodeConflict {
+			if err := e.again(o, req.By, req.Decided(), "resolve"); duly.CodeOf(err) == duly.CodeConflict {
 				continue // its schedule was removed
 			} else if err != nil {
 				return nil, err

@@ -14,7 +14,7 @@ func (f *finishing) effects(r *store.Report, o *occ) (created, reused int, err e
 	for _, e := range r.Effects {
 		if e.Open {
 			mayClose = true
-			if err := f.effect(o, e, o.attempt, r.Token, true); err != nil {
+			if err := f.leftOpen(o, e, r.Token); err != nil {
 				return 0, 0, err
 			}
 		}
@@ -33,7 +33,7 @@ func (f *finishing) effects(r *store.Report, o *occ) (created, reused int, err e
 			err = f.found(o, e)
 		} else {
 			created++
-			err = f.effect(o, e, o.attempt, r.Token, false)
+			err = f.made(o, e, r.Token)
 		}
 		if err != nil {
 			return 0, 0, err
@@ -42,9 +42,17 @@ func (f *finishing) effects(r *store.Report, o *occ) (created, reused int, err e
 	return created, reused, nil
 }
 
-func (f *finishing) effect(o *occ, e store.EffectReport, attempt, token int64, open bool) error {
-	_, err := f.exec("INSERT INTO effects (key, sid, period, attempt, token, created_at, reused, open, result) VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?) ON CONFLICT DO NOTHING",
-		e.Key, o.sid, o.period, attempt, token, f.now, opt(flag(open)), raw(e.Result))
+func (f *finishing) made(o *occ, e store.EffectReport, token int64) error {
+	_, err := f.exec("INSERT INTO effects (key, sid, period, attempt, token, created_at, reused, result) VALUES (?, ?, ?, ?, ?, ?, 0, ?) ON CONFLICT DO NOTHING",
+		e.Key, o.sid, o.period, o.attempt, token, f.now, raw(e.Result))
+	return err
+}
+
+// leftOpen records the first attempt that left an effect open.
+func (f *finishing) leftOpen(o *occ, e store.EffectReport, token int64) error {
+	_, err := f.exec(`INSERT INTO effects (key, sid, period, attempt, token, created_at, reused, open) SELECT ?1, ?2, ?3, ?4, ?5, ?6, 0, 1
+		WHERE NOT EXISTS (SELECT 1 FROM effects WHERE key = ?1 AND sid = ?2 AND period = ?3 AND open = 1) ON CONFLICT DO NOTHING`,
+		e.Key, o.sid, o.period, o.attempt, token, f.now)
 	return err
 }
 
@@ -119,7 +127,7 @@ func (s *Store) ResolveEffect(ctx context.Context, req store.ResolveEffectReques
 		}
 		ids := []string{}
 		for _, o := range all {
-			if err := e.again(o, req.By, req.Why, "resolve"); duly.CodeOf(err) == duly.CodeConflict {
+			if err := e.again(o, req.By, req.Decided(), "resolve"); duly.CodeOf(err) == duly.CodeConflict {
 				continue // its schedule was removed
 			} else if err != nil {
 				return nil, err

@@ -51,6 +51,23 @@ func openEffects(g *group) {
 		wantUncertain(e, id(c))
 	})
 
+	g.claim("WhatSeveralAttemptsLeftOpenIsThereOnce", func(e *env) {
+		c := e.started(sched{id: "a"})
+		for range 2 {
+			r := report(c, duly.AttemptFailed, toPending)
+			r.Effects = open
+			e.must(e.send(r).Err)
+			c = e.claimOne()
+		}
+		r := report(c, duly.AttemptFailed, toFailed)
+		r.Effects = open
+		e.must(e.send(r).Err)
+		wantUncertain(e, id(c))
+		if o := e.occ(id(c)); len(o.Effects) != 1 || o.Effects[0].Attempt != 1 {
+			e.Fatalf("effects %+v", o.Effects)
+		}
+	})
+
 	g.claim("WhatAnEarlierAttemptLeftOpenKeepsALossUncertain", func(e *env) {
 		c := e.started(sched{id: "a"})
 		r := report(c, duly.AttemptFailed, toPending)
