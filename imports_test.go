@@ -31,6 +31,7 @@ var imports = map[string][]string{
 	"lease":             {".", "store"},
 	"internal/chaos":    {},
 	"internal/edits":    {},
+	"internal/memstore": {".", "store"},
 	"internal/nesting":  {},
 	"internal/sqldb":    {"."},
 	"internal/sqltest":  {},

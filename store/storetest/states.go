@@ -167,9 +167,10 @@ func drivers() []driver {
 	return []driver{
 		{duly.StepFire, []duly.State{duly.Pending, duly.Skipped, duly.Missed}, func(e *env, x subject, to duly.State) {
 			e.pass(time.Minute)
+			was := e.occ(x.id).Due
 			e.fireWith(store.FireRequest{Plan: func(now time.Time, due []store.DueSchedule) []store.Firing {
 				f := e.plan(now, due)
-				again := x.s.occurrence(e.occ(x.id).Due, due[0].Revisions[0])
+				again := x.s.occurrence(was, due[0].Revisions[0])
 				again.State, again.Reason = to, "again"
 				f[0].Occurrences = []store.NewOccurrence{again}
 				return f
