@@ -56,7 +56,7 @@ func playRole(role string) int {
 		return 1
 	}
 	a.point("start")
-	reused, err := map[string]func() (string, error){"do": a.do, "batch": a.batch, "external": a.external}[role]()
+	reused, err := map[string]func() (string, error){"do": a.do, "batch": a.batch, "external": a.external, "complete": a.complete}[role]()
 	a.point("done")
 	switch {
 	case errors.Is(err, duly.ErrUncertain):
