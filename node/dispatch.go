@@ -33,8 +33,10 @@ func (n *Node) dispatch(ctx context.Context) {
 	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	expected := false // something is due now, as was known when the sleep began
 	for ctx.Err() == nil {
-		sleep, err := n.pass(ctx)
+		sleep, forDue, err := n.pass(ctx, expected)
+		expected = false
 		if err != nil {
 			if ctx.Err() != nil {
 				return
@@ -51,6 +53,7 @@ func (n *Node) dispatch(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
+			expected = forDue
 		case <-n.wake:
 		case <-n.freed:
 		}
@@ -58,39 +61,46 @@ func (n *Node) dispatch(ctx context.Context) {
 }
 
 // pass does what the horizon calls for once, and answers how long there is
-// nothing more to do.
-func (n *Node) pass(ctx context.Context) (time.Duration, error) {
+// nothing more to do, and whether something is due then. What is expected to be
+// due is fired without looking first.
+func (n *Node) pass(ctx context.Context, expected bool) (sleep time.Duration, forDue bool, err error) {
+	if expected {
+		if _, held, err := n.fire(ctx); err != nil || !held {
+			return 0, false, err
+		}
+	}
 	h, err := n.look(ctx)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	sated := false // what is ready is not for this node, or not now
 	more, held := false, false
 	switch {
 	case came(h.Due, h.Now):
 		if more, held, err = n.fire(ctx); err != nil {
-			return 0, err
+			return 0, false, err
 		}
 	case came(h.Ready, h.Now):
 		if sated, err = n.claim(ctx); err != nil {
-			return 0, err
+			return 0, false, err
 		}
 		more = !sated
 	}
 	// However much there is to catch up, those whose owners are gone do not
 	// wait for the end of it.
 	if came(h.Lease, h.Now) {
+		n.reportBeforeReaping(ctx)
 		left, none, err := n.reap(ctx)
 		if err != nil {
-			return 0, err
+			return 0, false, err
 		}
 		more, held = more || left, held || none
 	}
 	if held && !more {
-		return heldPause, nil
+		return heldPause, false, nil
 	}
 	if more || came(h.Due, h.Now) {
-		return 0, nil // the horizon has moved
+		return 0, false, nil // the horizon has moved
 	}
 	next := h.Now.Add(maxSleep)
 	for _, t := range []time.Time{h.Due, h.Lease} {
@@ -101,7 +111,7 @@ func (n *Node) pass(ctx context.Context) (time.Duration, error) {
 	if !sated && !h.Ready.IsZero() && h.Ready.Before(next) {
 		next = h.Ready
 	}
-	return n.clock.until(next), nil
+	return n.clock.until(next), next.Equal(h.Due), nil
 }
 
 func came(t, now time.Time) bool { return !t.IsZero() && !t.After(now) }
