@@ -53,6 +53,43 @@ func Get[X any](ctx context.Context, db DB[X], key string) (Entry, error) {
 	return all[0].entry()
 }
 
+// Find answers those of some effects that the ledger has, by their keys. Up to
+// 1000 may be asked for at once. A key that the ledger cannot have is not found.
+func Find[X any](ctx context.Context, db DB[X], keys []string) (map[string]Entry, error) {
+	if len(keys) > 1000 {
+		return nil, duly.Invalid("keys", "are %d; at most 1000 are allowed", len(keys))
+	}
+	if db == nil {
+		return nil, duly.Invalid("db", "is missing")
+	}
+	var wanted []numbered
+	for _, key := range keys {
+		if e, err := newEffect(key); err == nil {
+			wanted = append(wanted, numbered{effect: e})
+		}
+	}
+	found := make(map[string]Entry, len(wanted))
+	err := sqldb.InTx(ctx, db, func(tx sqldb.Session[X]) error {
+		rows, err := readMany(ctx, tx, noClaim, wanted)
+		if err != nil {
+			return sqldb.Explain(ctx, tx, "read the ledger", err)
+		}
+		clear(found)
+		for _, r := range rows {
+			e, err := r.entry()
+			if err != nil {
+				return err
+			}
+			found[e.Key] = e
+		}
+		return nil
+	})
+	return found, err
+}
+
+// noClaim is the claim of no row.
+const noClaim = 0
+
 // Filter selects effects. What is empty selects all.
 type Filter struct {
 	Prefix     string // of the business key

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -136,4 +137,38 @@ func trimZero(s string) string {
 		return s[1:]
 	}
 	return s
+}
+
+func TestManyEffectsAreFoundByTheirKeys(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		keys := []string{"plain", "odd 🙂\n\x00", strings.Repeat("long/", 700), "bill/1", "bill/2"}
+		for _, key := range keys[:3] {
+			if _, _, err := r.do(owner(t.Context(), 2, nil), key, func(context.Context, *txn) (Invoice, error) { return Invoice{Note: key}, nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, _, err := r.doBatch(owner(t.Context(), 2, nil), []int{1, 2}, 2, func(c int) string { return fmt.Sprint("bill/", c) },
+			func(_ context.Context, _ *txn, missing []int) ([]Invoice, error) {
+				return []Invoice{{Note: "bill/1"}, {Note: "bill/2"}}, nil
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := r.find(t.Context(), append([]string{"nobody", "", strings.Repeat("x", 5000)}, keys...))
+		if err != nil || len(found) != len(keys) {
+			t.Fatalf("found %d, error %v, want %d", len(found), err, len(keys))
+		}
+		for _, key := range keys {
+			one, err := r.get(t.Context(), key)
+			if err != nil || !reflect.DeepEqual(found[key], one) || one.Attempt != 2 {
+				t.Errorf("%q: found %+v, got %+v, %v", key, found[key], one, err)
+			}
+		}
+		if _, err := r.find(t.Context(), make([]string, 1001)); duly.CodeOf(err) != duly.CodeInvalid {
+			t.Errorf("1001 keys: %v", err)
+		}
+		if found, err := r.find(t.Context(), nil); err != nil || len(found) != 0 {
+			t.Errorf("no keys: %v, %v", found, err)
+		}
+	})
 }

@@ -57,6 +57,7 @@ type rig struct {
 	external     func(ctx context.Context, key string, call effect.Call[Invoice]) (Invoice, bool, error)
 	resolve      func(ctx context.Context, key string, r effect.Resolution) error
 	get          func(ctx context.Context, key string) (effect.Entry, error)
+	find         func(ctx context.Context, keys []string) (map[string]effect.Entry, error)
 	list         func(ctx context.Context, f effect.Filter) ([]effect.Entry, string, error)
 	doBatch      func(ctx context.Context, customers []int, every int, key func(int) string, fn func(context.Context, *txn, []int) ([]Invoice, error)) ([]Invoice, []bool, error)
 	doPlainBatch func(ctx context.Context, customers []int, every int, key func(int) string, fn func(context.Context, *txn, []int) error) ([]struct{}, []bool, error)
@@ -165,6 +166,9 @@ func newRig[X any](d sqltest.Database, db *sql.DB, handle effect.DB[X], wrap fun
 			return effect.Resolve(ctx, handle, key, r)
 		},
 		get: func(ctx context.Context, key string) (effect.Entry, error) { return effect.Get(ctx, handle, key) },
+		find: func(ctx context.Context, keys []string) (map[string]effect.Entry, error) {
+			return effect.Find(ctx, handle, keys)
+		},
 		list: func(ctx context.Context, f effect.Filter) ([]effect.Entry, string, error) {
 			return effect.List(ctx, handle, f)
 		},

@@ -47,7 +47,7 @@ func insertMany(ctx context.Context, tx Tx, w *work, b batch) (map[string]*row, 
 	if taken == len(b) {
 		return existing, nil
 	}
-	rows, err := readMany(ctx, tx, w, all)
+	rows, err := readMany(ctx, tx, w.claim, all)
 	if err != nil {
 		return nil, sqldb.Explain(ctx, tx, "batch of effects", err)
 	}
@@ -137,8 +137,9 @@ func insertStatement(d sqldb.Dialect, w *work, chunk []numbered, tolerant bool) 
 	return q.String(), nil
 }
 
-// readMany finds the rows of those effects that this try has not made.
-func readMany(ctx context.Context, tx Tx, w *work, all []numbered) ([]*row, error) {
+// readMany finds the rows of effects, but for those of a claim, which this try
+// has made.
+func readMany(ctx context.Context, tx Tx, but int64, all []numbered) ([]*row, error) {
 	d := tx.Dialect()
 	var found []*row
 	for chunk := range slices.Chunk(all, rowsPerStatement) {
@@ -152,13 +153,13 @@ func readMany(ctx context.Context, tx Tx, w *work, all []numbered) ([]*row, erro
 			// One look into the index for each key, whatever the planner
 			// believes of the table's size: LIMIT keeps it from joining.
 			from = `FROM unnest(?::text[]) AS v (k), LATERAL (SELECT * FROM duly_effects WHERE business_key = k LIMIT 1) AS e WHERE claim <> ?`
-			args = []any{keys.text(), w.claim}
+			args = []any{keys.text(), but}
 		} else {
 			list := make([]string, len(chunk))
 			for i, n := range chunk {
 				list[i] = quote(d, n.column)
 			}
-			from = "FROM duly_effects WHERE business_key IN (" + strings.Join(list, ",") + ") AND claim <> " + strconv.FormatInt(w.claim, 10) + d.Latest()
+			from = "FROM duly_effects WHERE business_key IN (" + strings.Join(list, ",") + ") AND claim <> " + strconv.FormatInt(but, 10) + d.Latest()
 		}
 		rows, err := readRows(ctx, tx, from, args...)
 		if err != nil {

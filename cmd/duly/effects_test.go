@@ -75,7 +75,7 @@ func TestEffectsCommandsWorkOnEveryKindOfDatabase(t *testing.T) {
 		inOrder(t, s.duly("effects", "show", "bill/by-hand", "--db", url), "code that no lease owned")
 
 		found := s.refused(1, "audit", "effects", "--db", url)
-		inOrder(t, found, `"bill/7 🙂\n/2026-11"`, "no_attempt", "bills@2026-11-28", "3 effects of the ledger", "differences: 1", "no attempt answers for it: 1", "without a result yet: 1")
+		inOrder(t, found, `"bill/7 🙂\n/2026-11"`, "no_attempt", "bills@2026-11-28", "charge/7", "left_open", "3 effects of the ledger", "differences: 2", "no attempt answers for it: 1", "without a result yet: 1")
 
 		inOrder(t, s.duly("effects", "resolve", "charge/7", "--db", url, "--done", `"ch_1"`), "charge/7 has happened", "history has no bills@2026-11-28")
 		var entry struct{ Ledger effect.Entry }

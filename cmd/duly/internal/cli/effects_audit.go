@@ -4,12 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/duly-dev/duly"
 	"github.com/duly-dev/duly/api"
 	"github.com/duly-dev/duly/effect"
 	"github.com/duly-dev/duly/store"
@@ -21,6 +21,9 @@ lists what does not agree:
   no_attempt     the ledger holds an effect of which history has no attempt
   not_in_ledger  an attempt says that it made or found an effect that is not there
   other_maker    an attempt says that it made an effect that another one made
+  left_open      an external effect may or may not have happened, and nothing
+                 waits for it: its occurrence has ended, for example as failed
+                 when its attempts were lost one after the other
 
 Effects of several databases in one history are told apart by --prefix or
 --schedule. It reads page by page and keeps no more than --limit findings; the
@@ -31,6 +34,7 @@ const (
 	findNoAttempt   = "no_attempt"
 	findNotInLedger = "not_in_ledger"
 	findOtherMaker  = "other_maker"
+	findLeftOpen    = "left_open"
 )
 
 // finding is an effect on which ledger and history do not agree, and the
@@ -137,33 +141,39 @@ func (a *effectsAudit) wanted(occurrence string) bool {
 
 // claims looks for what attempts told in the ledger.
 func (a *effectsAudit) claims(ctx context.Context) error {
-	for claim, err := range api.All(func(cursor string) (api.List[store.EffectStatus], error) {
-		return a.client.Effects(ctx, api.EffectQuery{Prefix: a.prefix, Page: api.Page{Limit: auditPage, Cursor: cursor}})
-	}) {
+	q := api.EffectQuery{Prefix: a.prefix, Page: api.Page{Limit: auditPage}}
+	for {
+		page, err := a.client.Effects(ctx, q)
 		if err != nil {
 			return err
 		}
-		if !a.wanted(claim.Occurrence) {
-			continue
+		wanted := slices.DeleteFunc(page.Items, func(c store.EffectStatus) bool { return !a.wanted(c.Occurrence) })
+		keys := make([]string, len(wanted))
+		for i, c := range wanted {
+			keys[i] = c.Key
 		}
-		a.report.History++
-		if err := a.claim(ctx, claim); err != nil {
+		entries, err := effect.Find(ctx, a.ledger, keys)
+		if err != nil {
 			return err
 		}
+		a.report.History += len(wanted)
+		for _, c := range wanted {
+			e, ok := entries[c.Key]
+			a.claim(c, e, ok)
+		}
+		if q.Cursor = page.NextCursor; q.Cursor == "" {
+			return nil
+		}
 	}
-	return nil
 }
 
-func (a *effectsAudit) claim(ctx context.Context, c store.EffectStatus) error {
+func (a *effectsAudit) claim(c store.EffectStatus, e effect.Entry, ok bool) {
 	f := finding{Key: c.Key, Problem: findNotInLedger, Occurrence: c.Occurrence, Attempt: c.Attempt, Token: c.Token, At: c.CreatedAt}
-	e, err := effect.Get(ctx, a.ledger, c.Key)
-	switch code := duly.CodeOf(err); {
-	case code == duly.CodeNotFound:
+	switch {
+	case c.Open: // which says nothing about what came of it
+		return
+	case !ok:
 		f.Why = "the ledger does not have it"
-	case code == duly.CodeInvalid: // a key that package effect refuses
-		f.Why = "the ledger cannot have it: " + err.Error()
-	case err != nil:
-		return err
 	case e.State != effect.Done:
 		f.Why = fmt.Sprintf("in the ledger it is %s", e.State)
 	case c.Attempt != 0 && (e.Occurrence != c.Occurrence || e.Attempt != c.Attempt || e.Token != c.Token):
@@ -173,10 +183,9 @@ func (a *effectsAudit) claim(ctx context.Context, c store.EffectStatus) error {
 			f.Why = fmt.Sprintf("the ledger says: made by attempt %d of %s with token %d", e.Attempt, e.Occurrence, e.Token)
 		}
 	default:
-		return nil
+		return
 	}
 	a.found(f)
-	return nil
 }
 
 // entries looks for what the ledger holds in history.
@@ -203,24 +212,22 @@ func (a *effectsAudit) entries(ctx context.Context) error {
 }
 
 func (a *effectsAudit) entry(ctx context.Context, e effect.Entry) error {
+	f := finding{Key: e.Key, Problem: findNoAttempt, Occurrence: e.Occurrence, Attempt: e.Attempt, Token: e.Token, At: e.CreatedAt}
+	var err error
 	switch {
 	case e.State != effect.Done:
 		a.report.Open++
-		return nil
+		f.Problem = findLeftOpen
+		f.Why, err = a.makers.nothingWaits(ctx, e)
 	case e.Occurrence == "":
 		a.report.Unowned++
-		return nil
+	default:
+		f.Why, err = a.makers.lacks(ctx, e)
 	}
-	why, err := a.makers.lacks(ctx, e)
-	if err != nil {
-		return err
+	if err == nil && f.Why != "" {
+		a.found(f)
 	}
-	if why != "" {
-		a.found(finding{
-			Key: e.Key, Problem: findNoAttempt, Occurrence: e.Occurrence, Attempt: e.Attempt, Token: e.Token, At: e.CreatedAt, Why: why,
-		})
-	}
-	return nil
+	return err
 }
 
 func (inv *invocation) showAuditedEffects(r effectsReport) error {

@@ -10,66 +10,84 @@ import (
 	"github.com/duly-dev/duly/store"
 )
 
-// attemptFinder finds the attempts of the ledger's effects in history. Most have
-// told of their effect, which is looked up by its key. Only for the others, an
-// attempt that died for one, are the attempts of their occurrence asked for; the
-// last few are remembered.
+// attemptFinder finds the attempts of the ledger's effects in history. It asks
+// once for each occurrence, and by the key only where history does not have that
+// any more. The last few are remembered.
 type attemptFinder struct {
 	client *api.Client
-	known  map[string]map[int]int64 // occurrence, attempt: token; nil where it is not there
-	order  []string                 // of known, the oldest first
+	known  map[string]*pastOccurrence
+	order  []string // of known, the oldest first
 }
 
 const rememberedOccurrences = 1000
 
+// pastOccurrence is what history has of one.
+type pastOccurrence struct {
+	gone   bool
+	state  duly.State
+	tokens map[int]int64 // by attempt
+}
+
 // lacks says why an effect of the ledger has no recorded attempt, and nothing
 // where it has one.
 func (f *attemptFinder) lacks(ctx context.Context, e effect.Entry) (string, error) {
-	told := false
-	for claim, err := range api.All(func(cursor string) (api.List[store.EffectStatus], error) {
-		return f.client.Effects(ctx, api.EffectQuery{Key: e.Key, Page: api.Page{Cursor: cursor}})
-	}) {
-		switch {
-		case err != nil:
-			return "", err
-		case claim.Occurrence != e.Occurrence:
-		case claim.Attempt == e.Attempt && claim.Token == e.Token:
-			return "", nil
-		case claim.Attempt == 0: // told by the one that found it
-			told = true
-		}
-	}
-	attempts, err := f.attempts(ctx, e.Occurrence)
+	o, err := f.occurrence(ctx, e.Occurrence)
 	if err != nil {
 		return "", err
 	}
-	token, ok := attempts[e.Attempt]
+	token, ok := o.tokens[e.Attempt]
 	switch {
 	case ok && token == e.Token:
 		return "", nil
 	case ok:
 		return fmt.Sprintf("that attempt had token %d", token), nil
-	case attempts != nil:
+	case !o.gone:
 		return "history has no such attempt of the occurrence", nil
-	case told: // effects outlive the history of the occurrence
-		return "", nil
+	}
+	// Effects outlive the history of the occurrence.
+	for claim, err := range api.All(func(cursor string) (api.List[store.EffectStatus], error) {
+		return f.client.Effects(ctx, api.EffectQuery{Key: e.Key, Page: api.Page{Cursor: cursor}})
+	}) {
+		if err != nil {
+			return "", err
+		}
+		if claim.Occurrence == e.Occurrence && (claim.Attempt == 0 || claim.Attempt == e.Attempt && claim.Token == e.Token) {
+			return "", nil
+		}
 	}
 	return "history has neither this occurrence (any more) nor its effect", nil
 }
 
-func (f *attemptFinder) attempts(ctx context.Context, occurrence string) (map[int]int64, error) {
-	if tokens, ok := f.known[occurrence]; ok {
-		return tokens, nil
+// nothingWaits says why nothing will find out what became of an open effect, and
+// nothing where an occurrence will.
+func (f *attemptFinder) nothingWaits(ctx context.Context, e effect.Entry) (string, error) {
+	if e.Occurrence == "" {
+		return "", nil // whoever called looks after it
 	}
-	var tokens map[int]int64
-	o, err := f.client.Occurrence(ctx, occurrence)
+	o, err := f.occurrence(ctx, e.Occurrence)
+	switch {
+	case err != nil || !o.gone && (o.state.Open() || o.state == duly.Uncertain):
+		return "", err
+	case o.gone:
+		return fmt.Sprintf("it is %s, and history does not have its occurrence (any more)", e.State), nil
+	}
+	return fmt.Sprintf("it is %s, and its occurrence has ended as %s", e.State, o.state), nil
+}
+
+func (f *attemptFinder) occurrence(ctx context.Context, id string) (*pastOccurrence, error) {
+	if o, ok := f.known[id]; ok {
+		return o, nil
+	}
+	past := &pastOccurrence{}
+	o, err := f.client.Occurrence(ctx, id)
 	switch duly.CodeOf(err) {
 	case "":
-		tokens = map[int]int64{}
+		past.state, past.tokens = o.State, make(map[int]int64, len(o.Attempts))
 		for _, a := range o.Attempts {
-			tokens[a.Number] = a.Token
+			past.tokens[a.Number] = a.Token
 		}
 	case duly.CodeNotFound, duly.CodeInvalid: // the latter: no name that Duly would give
+		past.gone = true
 	default:
 		return nil, err
 	}
@@ -78,9 +96,9 @@ func (f *attemptFinder) attempts(ctx context.Context, occurrence string) (map[in
 		f.order = f.order[1:]
 	}
 	if f.known == nil {
-		f.known = map[string]map[int]int64{}
+		f.known = map[string]*pastOccurrence{}
 	}
-	f.known[occurrence] = tokens
-	f.order = append(f.order, occurrence)
-	return tokens, nil
+	f.known[id] = past
+	f.order = append(f.order, id)
+	return past, nil
 }
