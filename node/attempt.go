@@ -40,7 +40,7 @@ func (n *Node) work(ctx context.Context, a *attempt) {
 		// Not this occurrence's fault: it goes back, to be tried where the
 		// definition can be read, and is not counted.
 		n.finish(a, target.Result{Outcome: duly.AttemptReleased, Error: "definition unreadable: " + err.Error()},
-			store.Next{State: duly.Pending, Reason: "definition unreadable on " + n.opt.Name, Delay: badPlanDelay, Uncounted: true})
+			store.Next{State: duly.Pending, Reason: "definition unreadable on " + n.opt.Name, Delay: unreadable(err), Uncounted: true})
 		return
 	}
 	a.mu.Lock()
@@ -51,6 +51,15 @@ func (n *Node) work(ctx context.Context, a *attempt) {
 	stopTimers := n.arm(ctx, a, p)
 	defer stopTimers()
 	n.conclude(a, n.perform(ctx, a, p))
+}
+
+// unreadable is how long an occurrence waits whose definition could not be read:
+// another program may be needed for that, or only the store to be back.
+func unreadable(err error) time.Duration {
+	if duly.CodeOf(err) == duly.CodeUnavailable {
+		return time.Second
+	}
+	return badPlanDelay
 }
 
 // arm sets the timers that end an attempt from outside: its timeout, and, once

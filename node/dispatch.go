@@ -73,6 +73,7 @@ func (n *Node) pass(ctx context.Context, expected bool) (sleep time.Duration, fo
 	if err != nil {
 		return 0, false, err
 	}
+	n.reportAgain(ctx, came(h.Lease, h.Now))
 	sated := false // what is ready is not for this node, or not now
 	more, held := false, false
 	switch {
@@ -89,7 +90,6 @@ func (n *Node) pass(ctx context.Context, expected bool) (sleep time.Duration, fo
 	// However much there is to catch up, those whose owners are gone do not
 	// wait for the end of it.
 	if came(h.Lease, h.Now) {
-		n.reportBeforeReaping(ctx)
 		left, none, err := n.reap(ctx)
 		if err != nil {
 			return 0, false, err

@@ -14,6 +14,9 @@ const (
 	// finalReports bounds how long a node that ends tries to deliver its last
 	// reports to a store that does not answer.
 	finalReports = 5 * time.Second
+	// reportsFirst is how long the reaping of leases waits for reports that an
+	// outage has held.
+	reportsFirst = time.Second
 )
 
 // reportQueue holds what attempts came to until the store has answered.
@@ -22,9 +25,14 @@ type reportQueue struct {
 	waiting []store.Report
 	inHand  int
 	arrived chan struct{}
+	failed  bool          // the last batch had no answer
+	hurry   chan struct{} // the store is back
+	settled chan struct{} // a batch was answered, or had none
 }
 
-func (q *reportQueue) init() { q.arrived = make(chan struct{}, 1) }
+func (q *reportQueue) init() {
+	q.arrived, q.hurry, q.settled = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)
+}
 
 func (q *reportQueue) put(r store.Report) {
 	q.mu.Lock()
@@ -49,14 +57,23 @@ func (q *reportQueue) take(most int) []store.Report {
 func (q *reportQueue) done() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.inHand = 0
+	q.inHand, q.failed = 0, false
+	signal(q.settled)
 }
 
 func (q *reportQueue) putBack(batch []store.Report) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.waiting = append(append([]store.Report(nil), batch...), q.waiting...)
-	q.inHand = 0
+	q.inHand, q.failed = 0, true
+	signal(q.settled)
+}
+
+// refused reports whether what waits had no answer the last time.
+func (q *reportQueue) refused() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.failed && len(q.waiting)+q.inHand > 0
 }
 
 // held counts the reports that the store has not answered yet.
@@ -107,6 +124,7 @@ func (n *Node) deliver(ctx context.Context) {
 			case <-ctx.Done():
 				return
 			case <-time.After(n.available.down(n.log, err)):
+			case <-n.reports.hurry:
 			}
 			continue
 		}
@@ -114,6 +132,27 @@ func (n *Node) deliver(ctx context.Context) {
 		most = min(2*most, maxReportBatch)
 		for i, answer := range answers {
 			n.answered(batch[i], answer)
+		}
+	}
+}
+
+// reportAgain has what was held through an outage delivered, now that the store
+// answers. Before leases are reaped it waits for that: an attempt that is over
+// is not to be called lost, and made again, for want of its report.
+func (n *Node) reportAgain(ctx context.Context, reaping bool) {
+	if !n.reports.refused() {
+		return
+	}
+	signal(n.reports.hurry)
+	enough := time.NewTimer(reportsFirst)
+	defer enough.Stop()
+	for reaping && n.reports.refused() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-enough.C:
+			return
+		case <-n.reports.settled:
 		}
 	}
 }
