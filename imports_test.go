@@ -45,12 +45,12 @@ var imports = map[string][]string{
 	"convert":           {".", "cron", "internal/nesting", "timing"},
 	"api":               {".", "store"},
 	"server":            {".", "api", "control", "cron", "internal/plans", "node", "plan", "store", "timing"},
-	"bench":             {".", "control", "node", "plan", "store"},
+	"bench":             {".", "control", "effect", "effect/pgxeffect", "node", "plan", "store"},
 	"drill":             {".", "effect", "node", "plan", "store", "target", "target/exec", "target/http"},
 	"cmd/duly":          {"*"},
 	"examples/invoices": {"*"},
 	"examples/payments": {"*"},
-	"examples/naive":    {},
+	"examples/naive":    {"*"},
 }
 
 // pure packages compute and do nothing else.

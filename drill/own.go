@@ -3,6 +3,8 @@ package drill
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -41,7 +43,7 @@ func (h *house) rehearse(ctx context.Context) error {
 	if err := s.settle(ctx); err != nil {
 		return err
 	}
-	occ, err := s.st.Occurrence(ctx, duly.OccurrenceID("rehearsal", periods[0]))
+	occ, err := s.st.Occurrence(ctx, s.occurrence("rehearsal", periods[0]))
 	if err != nil {
 		return err
 	}
@@ -124,9 +126,7 @@ func (s *stage) startPolling(ctx context.Context) {
 			if err != nil {
 				continue // the verifier counts again, and tells
 			}
-			for range now.total - last.total {
-				s.markCounted(asked)
-			}
+			s.markCounted(asked, last, now)
 			last = now
 		}
 	}()
@@ -139,24 +139,52 @@ func (p *poll) stop() {
 	p.once.Do(func() { p.quit(); <-p.ended })
 }
 
-// counted is the text of an effect that was counted, not told.
+// counted begins the text of an effect that was counted, not told.
 const counted = "counted"
 
-// markCounted notes an effect that the count saw. Whose it is can only be told
-// by who was at work.
-func (s *stage) markCounted(at time.Time) {
-	m := Mark{At: at, Kind: MarkEffect, Text: counted}
-	if a, ok := s.atWorkNow(); ok {
-		m.Node, m.Occurrence, m.Attempt, m.Token = a.Node, a.Occurrence, a.Attempt, a.Token
+// markCounted notes the effects that came between two counts. Whose they are
+// is told by their keys, if they have the period in them, and by who was at
+// work.
+func (s *stage) markCounted(at time.Time, was, is tally) {
+	fresh := map[string][]string{} // by occurrence
+	for key, n := range is.keys {
+		if n > was.keys[key] {
+			o := s.occurrenceIn(key)
+			fresh[o] = append(fresh[o], key)
+		}
 	}
-	s.mark(m)
+	if is.keys == nil && is.total > was.total {
+		fresh[""] = make([]string, is.total-was.total)
+	}
+	for occurrence, keys := range fresh {
+		m := Mark{At: at, Kind: MarkEffect, Text: fmt.Sprintf("%s %d", counted, len(keys))}
+		if keys[0] != "" {
+			m.Text += ": " + strings.Join(shortList(keys, 3), ", ")
+		}
+		if a, ok := s.atWorkNow(occurrence); ok {
+			m.Node, m.Occurrence, m.Attempt, m.Token = a.Node, a.Occurrence, a.Attempt, a.Token
+		}
+		s.mark(m)
+		s.mu.Lock()
+		if node := s.nodes[m.Node]; node != nil {
+			s.tell(event{At: m.At, Kind: saysEffect, Occurrence: m.Occurrence, Period: periodOf(m.Occurrence), Attempt: m.Attempt, Token: m.Token, node: node})
+		}
+		s.mu.Unlock()
+	}
+}
+
+// occurrenceIn is the newest occurrence, of those that have begun, whose period
+// is part of a key; empty where there is none.
+func (s *stage) occurrenceIn(key string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if node := s.nodes[m.Node]; node != nil {
-		s.events = append(s.events, event{At: m.At, Kind: saysEffect, Occurrence: m.Occurrence, Period: periodOf(m.Occurrence), Attempt: m.Attempt, Token: m.Token, Text: counted, node: node})
-		close(s.changed)
-		s.changed = make(chan struct{})
+	for i := len(s.marks) - 1; i >= 0; i-- {
+		m := s.marks[i]
+		if m.Kind == MarkBegin && strings.Contains(key, periodOf(m.Occurrence)) {
+			return m.Occurrence
+		}
 	}
+	return ""
 }
 
 func periodOf(occurrence string) string {
@@ -184,9 +212,9 @@ func (s *stage) atWork() bool {
 	return false
 }
 
-// atWorkNow is the attempt that is most likely to have just had an effect: the
-// only one that goes on; else the newest; else the one that ended last.
-func (s *stage) atWorkNow() (Mark, bool) {
+// atWorkNow is the attempt, at an occurrence or at any, that is most likely to
+// have just had an effect: the newest that goes on, else the one that ended last.
+func (s *stage) atWorkNow(occurrence string) (Mark, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	type who struct {
@@ -197,21 +225,22 @@ func (s *stage) atWorkNow() (Mark, bool) {
 	ended := map[who]bool{}
 	var running, paused, last []Mark
 	for _, m := range s.marks {
+		other := occurrence != "" && m.Occurrence != occurrence
 		switch m.Kind {
 		case MarkStop:
 			frozen[m.Node] = true
 		case MarkContinue:
 			delete(frozen, m.Node)
-		case MarkEnd:
+		case MarkEnd, MarkKill:
 			ended[who{m.Node, m.Token}] = true
-			last = append(last, m)
-		case MarkKill:
-			ended[who{m.Node, m.Token}] = true
+			if !other {
+				last = append(last, m)
+			}
 		}
 	}
 	for _, m := range s.marks {
 		switch {
-		case m.Kind != MarkBegin || ended[who{m.Node, m.Token}]:
+		case m.Kind != MarkBegin || ended[who{m.Node, m.Token}] || occurrence != "" && m.Occurrence != occurrence:
 		case frozen[m.Node]:
 			paused = append(paused, m) // a service behind a URL goes on, though
 		default:
@@ -236,11 +265,11 @@ func (s *stage) settledMarks() []Mark {
 	defer s.mu.Unlock()
 	told := false
 	for _, m := range s.marks {
-		told = told || m.Kind == MarkEffect && m.Text != counted
+		told = told || m.Kind == MarkEffect && !m.wasCounted()
 	}
 	var marks []Mark
 	for _, m := range s.marks {
-		if told && m.Kind == MarkEffect && m.Text == counted {
+		if told && m.wasCounted() {
 			continue
 		}
 		marks = append(marks, m)
@@ -248,3 +277,6 @@ func (s *stage) settledMarks() []Mark {
 	sortMarks(marks)
 	return marks
 }
+
+// wasCounted tells an effect that was counted from one that was told.
+func (m *Mark) wasCounted() bool { return m.Kind == MarkEffect && strings.HasPrefix(m.Text, counted) }

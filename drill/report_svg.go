@@ -138,7 +138,7 @@ func (d *drawing) attempts() {
 		}
 		d.add(`<title>%s</title></g>`, html.EscapeString(fmt.Sprintf("attempt %d of %s\ntoken %d, %v\n%s", a.Attempt, a.Occurrence, a.Token, a.To.Sub(a.From).Round(time.Millisecond), how)))
 		if a.Refused != "" {
-			d.flag(a.RefusedAt, y, "refused", "stale report refused", fmt.Sprintf("attempt %d of %s (token %d) reported %s after it had lost its ownership, and was refused", a.Attempt, a.Occurrence, a.Token, a.Refused))
+			d.flag(a.RefusedAt, y, above, "refused", "stale report refused", fmt.Sprintf("attempt %d of %s (token %d) reported %s after it had lost its ownership, and was refused", a.Attempt, a.Occurrence, a.Token, a.Refused))
 		}
 	}
 }
@@ -156,17 +156,24 @@ func (d *drawing) marks() {
 			x, top := d.x(m.At), y-svgBar/2-7
 			d.add(`<path class="%s" d="M%g %g l5 5 l-5 5 l-5 -5 z"><title>%s</title></path>`, m.Kind, x, top-2, html.EscapeString(fmt.Sprintf("%v: %s", since, m.Words())))
 		case label != "":
-			d.flag(m.At, y, "signal", label, fmt.Sprintf("%v: %s", since, m.Words()))
+			d.flag(m.At, y, below, "signal", label, fmt.Sprintf("%v: %s", since, m.Words()))
 		}
 	}
 }
 
-// flag is a line across a lane with a word under it.
-func (d *drawing) flag(at time.Time, y float64, class, label, title string) {
+// Where the word of a flag stands: signals below a lane and refusals above it,
+// since they come close together.
+const (
+	below = svgBar/2 + 11
+	above = -svgBar/2 - 8
+)
+
+// flag is a line across a lane with a word beside it.
+func (d *drawing) flag(at time.Time, y, word float64, class, label, title string) {
 	x, anchor, dx := d.x(at), "start", 3.0
 	if x > svgWidth-120 {
 		anchor, dx = "end", -3
 	}
 	d.add(`<g class="%s"><line x1="%g" x2="%g" y1="%g" y2="%g"/><text x="%g" y="%g" text-anchor="%s">%s</text><title>%s</title></g>`,
-		class, x, x, y-svgBar/2-4, y+svgBar/2+11, x+dx, y+svgBar/2+11, anchor, html.EscapeString(label), html.EscapeString(title))
+		class, x, x, y-svgBar/2-4, y+svgBar/2+4, x+dx, y+word, anchor, html.EscapeString(label), html.EscapeString(title))
 }

@@ -2,7 +2,9 @@ package drill
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -42,6 +44,7 @@ type stage struct {
 	broken  []string // promises, in words
 	seen    []string // what is worth telling of a pass
 	poll    poll
+	tag     string // tells this round's schedules from those of all others
 }
 
 // owed is an occurrence that must come to be, and how it must end.
@@ -74,7 +77,7 @@ func (h *house) playOnce(ctx context.Context, scenario Scenario, at float64) (Re
 func (h *house) stage(ctx context.Context, scenario Scenario, at float64) (_ *stage, err error) {
 	s := &stage{
 		house: h, opt: &h.opt, scenario: scenario, at: at, began: time.Now(),
-		changed: make(chan struct{}), nodes: map[string]*process{}, missed: map[string]int{}, config: func(*nodeConfig) {},
+		changed: make(chan struct{}), nodes: map[string]*process{}, missed: map[string]int{}, tag: strings.ToLower(rand.Text()[:8]), config: func(*nodeConfig) {},
 	}
 	dir, remove, err := scratchFolder()
 	if err != nil {
@@ -202,6 +205,11 @@ func (s *stage) hear(e event) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.tell(e)
+}
+
+// tell hands an event to those who await one. The caller holds mu.
+func (s *stage) tell(e event) {
 	s.events = append(s.events, e)
 	close(s.changed)
 	s.changed = make(chan struct{})
@@ -315,10 +323,25 @@ func (s *stage) apply(ctx context.Context, at time.Time, schedules ...duly.Sched
 	return err
 }
 
+// id names a schedule. A job of the user's own keeps fences in its database,
+// and each scratch store begins again with token 1: what an earlier round was
+// granted for a schedule of the same name would fence this one out.
+func (s *stage) id(name string) string {
+	if s.ownJob() {
+		return s.scenario.Name + "-" + name + "-" + s.tag
+	}
+	return name
+}
+
+// occurrence names an occurrence of a schedule of this stage.
+func (s *stage) occurrence(schedule, period string) string {
+	return duly.OccurrenceID(s.id(schedule), period)
+}
+
 // schedule is the definition that plays start from.
 func (s *stage) schedule(id string) duly.Schedule {
 	def := duly.Schedule{
-		ID: id, Lease: duly.Duration(s.lease()), Period: duly.PeriodDay,
+		ID: s.id(id), Lease: duly.Duration(s.lease()), Period: duly.PeriodDay,
 		// A drill has no time to wait: what failed is tried again at once.
 		Retry:   duly.Retry{MaxAttempts: 5, Backoff: duly.Duration(50 * time.Millisecond), MaxBackoff: duly.Duration(200 * time.Millisecond)},
 		CatchUp: duly.CatchUp{Policy: duly.CatchUpAll, Window: duly.Duration(9 * 365 * 24 * time.Hour)},
@@ -367,7 +390,7 @@ func (s *stage) dated(ctx context.Context, id string, n int, change ...func(*dul
 // owes says which periods must have succeeded in the end.
 func (s *stage) owes(schedule string, periods ...string) {
 	for _, p := range periods {
-		s.owed = append(s.owed, owed{id: duly.OccurrenceID(schedule, p), state: duly.Succeeded, covers: 1})
+		s.owed = append(s.owed, owed{id: s.occurrence(schedule, p), state: duly.Succeeded, covers: 1})
 	}
 }
 

@@ -49,7 +49,7 @@ func (s *stage) verify(ctx context.Context) (Result, error) {
 		case MarkKill, MarkStop, MarkCut, MarkTerm, MarkNote:
 			f.calm = false
 		case MarkEffect:
-			f.told = f.told || m.Text != counted
+			f.told = f.told || !m.wasCounted()
 		}
 	}
 
@@ -95,9 +95,15 @@ func (s *stage) readHistory(ctx context.Context, f *found) error {
 		}
 		last := s.lastOwed(name, occs)
 		for _, o := range occs {
-			if !o.Due.After(last) { // what came due after the play is another story
-				f.history = append(f.history, o)
+			if o.Due.After(last) {
+				continue // what came due after the play is another story
 			}
+			if o.State != duly.Succeeded { // with what its attempts printed
+				if o, err = s.st.Occurrence(ctx, o.ID); err != nil {
+					return err
+				}
+			}
+			f.history = append(f.history, o)
 		}
 	}
 	return nil
@@ -189,7 +195,11 @@ func lastError(o *duly.Occurrence) string {
 	if len(all) == 0 {
 		return ""
 	}
-	return all[len(all)-1].Error
+	last := all[len(all)-1]
+	if text := strings.TrimSpace(last.Output); text != "" {
+		return last.Error + ": " + text[strings.LastIndexByte(text, '\n')+1:]
+	}
+	return last.Error
 }
 
 // checkOwners wants tokens to grow and owners to follow each other.

@@ -58,11 +58,18 @@ func (inv *invocation) showDrill(r *drill.Report, timelines bool) error {
 			return err
 		}
 		sheet.printf("\n")
-		sheet.text(clean(lines.String()))
+		text := strings.SplitAfter(lines.String(), "\n")
+		if more := len(text) - maxTimeline; more > 0 && !timelines {
+			text = append(text[:maxTimeline], fmt.Sprintf("… and %d lines more: add --timeline, or --html FILE for a picture\n", more))
+		}
+		sheet.text(clean(strings.Join(text, "")))
 	}
 	sheet.printf("\n%s\n", drillSummary(r))
 	return sheet.err
 }
+
+// maxTimeline bounds the lines about a scenario that failed.
+const maxTimeline = 40
 
 func drillSummary(r *drill.Report) string {
 	failed := 0
