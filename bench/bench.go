@@ -39,14 +39,21 @@ type Options struct {
 	// Lifecycles is how many occurrences the throughput measurements take.
 	// Default 100,000.
 	Lifecycles int
-	// Schedules is how many idle schedules memory is measured with. Default
+	// Schedules is how many idle schedules scale is measured with. Default
 	// 100,000.
 	Schedules int
+	// Bursts lists how many schedules are due in the same second. Default 1000
+	// and 10,000.
+	Bursts []int
 	// Serve is a command line that starts a server on the store URL appended
 	// to it, for memory and idle CPU. Default: those are left out.
 	Serve []string
 	// Report is called with each figure as it is there.
 	Report func(Figure)
+
+	// The longest step of a store in the measurement before.
+	longest     time.Duration
+	longestName string
 }
 
 type measurement struct {
@@ -56,11 +63,13 @@ type measurement struct {
 
 var measurements = []measurement{
 	{"lifecycles", lifecycles},
+	{"nodes", fourNodes},
 	{"backlog", backlog},
 	{"latency", latency},
 	{"lateness", lateness},
 	{"burst", burst},
-	{"memory", memory},
+	{"joined", joined},
+	{"scale", scale},
 }
 
 // Names lists the measurements.
@@ -79,6 +88,9 @@ func Run(ctx context.Context, o Options) error {
 	}
 	if o.Schedules <= 0 {
 		o.Schedules = 100_000
+	}
+	if len(o.Bursts) == 0 {
+		o.Bursts = []int{1000, 10_000}
 	}
 	for _, name := range o.Only {
 		if !slices.Contains(Names(), name) {
@@ -103,18 +115,24 @@ func (o *Options) report(figure string, value float64, unit, note string, args .
 // lifecycles: many schedules that are each due once, as at midnight: fire,
 // claim and finish, each durable.
 func lifecycles(ctx context.Context, o *Options) error {
-	return throughput(ctx, o, "lifecycles_per_s", o.Lifecycles, 1,
+	return throughput(ctx, o, "lifecycles_per_s", 1, o.Lifecycles, 1,
 		"%d schedules due once each: fired, claimed, done by a handler that does nothing, finished; all durable")
+}
+
+// fourNodes is lifecycles with four nodes, each with connections of its own.
+func fourNodes(ctx context.Context, o *Options) error {
+	return throughput(ctx, o, "lifecycles_4_nodes_per_s", 4, o.Lifecycles, 1,
+		"%d schedules due once each, shared by four nodes")
 }
 
 // backlog: few schedules that owe many occurrences each.
 func backlog(ctx context.Context, o *Options) error {
-	return throughput(ctx, o, "backlog_lifecycles_per_s", o.Lifecycles/200, 200,
+	return throughput(ctx, o, "backlog_lifecycles_per_s", 1, o.Lifecycles/200, 200,
 		"%d schedules that owe 200 occurrences each, caught up")
 }
 
-func throughput(ctx context.Context, o *Options, figure string, schedules, owed int, note string) error {
-	st, _, err := o.Fresh(ctx)
+func throughput(ctx context.Context, o *Options, figure string, nodes, schedules, owed int, note string) error {
+	st, url, err := o.Fresh(ctx)
 	if err != nil {
 		return err
 	}
@@ -131,20 +149,36 @@ func throughput(ctx context.Context, o *Options, figure string, schedules, owed 
 	total := int64(schedules * owed)
 	var done atomic.Int64
 	finished := make(chan struct{})
-	n := newNode(st, 2000)
-	n.Handle("noop", func(context.Context, *node.Occurrence) error {
-		if done.Add(1) == total {
-			close(finished)
+	var all []*node.Node
+	for i := range nodes {
+		own := st
+		if i > 0 {
+			if own, err = store.Open(ctx, url, store.Options{}); err != nil {
+				return err
+			}
+			defer own.Close()
 		}
-		return nil
-	})
+		n := newNode(own, 2000)
+		n.Handle("noop", func(context.Context, *node.Occurrence) error {
+			if done.Add(1) == total {
+				close(finished)
+			}
+			return nil
+		})
+		all = append(all, n)
+	}
 	start := time.Now()
-	stop := runNode(ctx, n)
+	var stops []func()
+	for _, n := range all {
+		stops = append(stops, runNode(ctx, n))
+	}
 	select {
 	case <-finished:
 	case <-ctx.Done():
 	}
-	stop() // returns when the last report is durable
+	for _, stop := range stops {
+		stop() // returns when the last report is durable
+	}
 	took := time.Since(start)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -175,11 +209,10 @@ func create(ctx context.Context, st store.Store, at time.Time, count int, s duly
 	if len(faults) > 0 {
 		return faults[0]
 	}
-	const batch = 5000
-	for i := 0; i < count; i += batch {
-		defs := make([]store.Definition, 0, batch)
-		for j := i; j < min(i+batch, count); j++ {
-			s.ID = fmt.Sprintf("bench/%06d", j)
+	for i := 0; i < count; i += applied {
+		defs := make([]store.Definition, 0, applied)
+		for j := i; j < min(i+applied, count); j++ {
+			s.ID = fmt.Sprintf("bench/%07d", j)
 			defs = append(defs, store.Definition{Schedule: s, Next: p.Next})
 		}
 		if _, err := st.Apply(ctx, store.ApplyRequest{Now: at, Owner: "bench", By: "bench", Schedules: defs}); err != nil {
@@ -188,6 +221,9 @@ func create(ctx context.Context, st store.Store, at time.Time, count int, s duly
 	}
 	return nil
 }
+
+// applied is how many schedules are made in one transaction.
+const applied = 5000
 
 func newNode(st store.Store, slots int) *node.Node {
 	return node.New(st, node.Options{Slots: slots, Logger: slog.New(slog.DiscardHandler)})
@@ -272,8 +308,9 @@ func lateness(ctx context.Context, o *Options) error {
 
 // burst: many due in the same second.
 func burst(ctx context.Context, o *Options) error {
-	for _, schedules := range []int{1000, 10_000} {
-		at := time.Now().Add(5 * time.Second).Truncate(time.Second)
+	for _, schedules := range o.Bursts {
+		// Making them takes its time.
+		at := time.Now().Add(5*time.Second + time.Duration(schedules)*400*time.Microsecond).Truncate(time.Second)
 		late, err := startsOf(ctx, o, schedules, duly.Timing{At: at.Format(time.RFC3339)}, schedules)
 		if err != nil {
 			return err
@@ -281,6 +318,7 @@ func burst(ctx context.Context, o *Options) error {
 		_, p99 := quantiles(late)
 		o.report(fmt.Sprintf("burst_%d_p99", schedules), p99.Seconds(), "s", "%d schedules due in the same second, due to handler start", schedules)
 		o.report(fmt.Sprintf("burst_%d_all", schedules), slices.Max(late).Seconds(), "s", "%d schedules due in the same second, the last one's start", schedules)
+		o.report(fmt.Sprintf("burst_%d_longest_step", schedules), ms(o.longest), "ms", "the longest that the store took for one step meanwhile (%s)", o.longestName)
 	}
 	return nil
 }
@@ -295,7 +333,8 @@ func startsOf(ctx context.Context, o *Options, schedules int, timing duly.Timing
 	var mu sync.Mutex
 	late := make([]time.Duration, 0, count)
 	enough := make(chan struct{})
-	n := newNode(st, 2000)
+	steps := &stopwatch{Store: st}
+	n := newNode(steps, 2000)
 	n.Handle("noop", func(_ context.Context, occ *node.Occurrence) error {
 		d := time.Since(occ.Due)
 		mu.Lock()
@@ -318,6 +357,8 @@ func startsOf(ctx context.Context, o *Options, schedules int, timing duly.Timing
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	stop()
+	o.longestName, o.longest = steps.longest()
 	return late, nil
 }
 

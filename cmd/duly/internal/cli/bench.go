@@ -22,6 +22,7 @@ and removed afterwards.`
 func (inv *invocation) benchCommand() *cobra.Command {
 	var only []string
 	var lifecycles, schedules int
+	var bursts []int
 	c := &cobra.Command{
 		Use:     "bench",
 		Short:   "Measure this machine: lifecycles a second, latency, memory",
@@ -29,13 +30,14 @@ func (inv *invocation) benchCommand() *cobra.Command {
 		Example: "  duly bench --store sqlite:/var/lib/duly/bench.db\n  duly bench --only lifecycles,latency -o json",
 		Args:    args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return inv.bench(c.Context(), bench.Options{Only: only, Lifecycles: lifecycles, Schedules: schedules})
+			return inv.bench(c.Context(), bench.Options{Only: only, Lifecycles: lifecycles, Schedules: schedules, Bursts: bursts})
 		},
 	}
 	flags := c.Flags()
 	flags.StringSliceVar(&only, "only", nil, "measure only `these`: "+strings.Join(bench.Names(), ", "))
 	flags.IntVar(&lifecycles, "lifecycles", 100_000, "how many occurrences the throughput figures take")
-	flags.IntVar(&schedules, "schedules", 100_000, "how many idle schedules memory is measured with")
+	flags.IntVar(&schedules, "schedules", 100_000, "how many idle schedules scale is measured with")
+	flags.IntSliceVar(&bursts, "bursts", nil, "how `many` schedules are due in the same second (default 1000,10000)")
 	complete(c, "only", bench.Names()...)
 	return c
 }

@@ -13,72 +13,81 @@ import (
 	"time"
 
 	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/control"
+	"github.com/duly-dev/duly/store"
 )
 
-// memory: what a server takes with many schedules that are not due, and what
-// it does meanwhile. It looks at a process of its own, since the one that made
-// the schedules has seen them all.
-func memory(ctx context.Context, o *Options) error {
-	if len(o.Serve) == 0 {
-		return nil
-	}
-	empty, _, err := idleServer(ctx, o, 0)
-	if err != nil {
-		return err
-	}
-	full, cpu, err := idleServer(ctx, o, o.Schedules)
-	if err != nil {
-		return err
-	}
-	o.report("resident_mb", float64(full)/(1<<20), "MB", "server with %d schedules that are not due", o.Schedules)
-	o.report("bytes_per_schedule", float64(full-empty)/float64(o.Schedules), "B", "resident memory beyond that of a server with none (%d MB)", empty>>20)
-	o.report("idle_cpu", 100*cpu, "% of a core", "server with %d schedules that are not due, over 20 s", o.Schedules)
-	return nil
+// server is what one took.
+type server struct {
+	ready time.Duration // from its start until it had done something
+	rss   int64
+	cpu   float64 // share of a core
 }
 
-// idleServer starts a server on a store with schedules and answers its
-// resident bytes and the share of a core it takes.
-func idleServer(ctx context.Context, o *Options, schedules int) (rss int64, cpu float64, err error) {
-	st, url, err := o.Fresh(ctx)
+// idleServer starts a server on the store at a URL, waits until it has done what
+// is due there, and looks at it while nothing more is.
+func idleServer(ctx context.Context, o *Options, url string) (s server, err error) {
+	st, err := store.Open(ctx, url, store.Options{})
 	if err != nil {
-		return 0, 0, err
+		return s, err
 	}
-	yearly := duly.Schedule{Timing: duly.Timing{Cron: "0 0 1 1 *"}, Target: duly.Target{Handler: "noop"}}
-	if err := create(ctx, st, time.Time{}, schedules, yearly); err != nil {
-		st.Close()
-		return 0, 0, err
+	defer st.Close()
+	due := time.Now().Truncate(time.Second).Add(2 * time.Second)
+	once := duly.Schedule{
+		ID: "ready", Timing: duly.Timing{At: due.UTC().Format(time.RFC3339)},
+		Target: duly.Target{Exec: &duly.ExecTarget{Command: []string{"true"}}},
 	}
-	if err := st.Close(); err != nil {
-		return 0, 0, err
+	if _, err := control.New(st).Apply(ctx, control.ApplyRequest{Owner: "ready", By: "bench", Schedules: []duly.Schedule{once}}); err != nil {
+		return s, err
 	}
 	cmd := exec.CommandContext(ctx, o.Serve[0], append(o.Serve[1:], url)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
+	if err := wait(ctx, time.Until(due)); err != nil {
+		return s, err
+	}
+	start := time.Now()
 	if err := cmd.Start(); err != nil {
-		return 0, 0, err
+		return s, err
 	}
 	defer func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		_ = cmd.Wait()
 	}()
+	for done := false; !done; {
+		if err := wait(ctx, 10*time.Millisecond); err != nil {
+			return s, err
+		}
+		status, err := st.Schedule(ctx, once.ID)
+		if err != nil {
+			return s, err
+		}
+		if done = !status.LastSuccess.IsZero(); !done && time.Since(start) > readyLimit {
+			return s, fmt.Errorf("the server had done nothing after %v", readyLimit)
+		}
+	}
+	s.ready = time.Since(start)
 	const settle, watch = 5 * time.Second, 20 * time.Second
 	if err := wait(ctx, settle); err != nil {
-		return 0, 0, err
+		return s, err
 	}
 	before, err := cpuTime(cmd.Process.Pid)
 	if err != nil {
-		return 0, 0, err
+		return s, err
 	}
 	if err := wait(ctx, watch); err != nil {
-		return 0, 0, err
+		return s, err
 	}
 	after, err := cpuTime(cmd.Process.Pid)
 	if err != nil {
-		return 0, 0, err
+		return s, err
 	}
-	rss, err = residentBytes(cmd.Process.Pid)
-	return rss, (after - before).Seconds() / watch.Seconds(), err
+	s.cpu = (after - before).Seconds() / watch.Seconds()
+	s.rss, err = residentBytes(cmd.Process.Pid)
+	return s, err
 }
+
+const readyLimit = 2 * time.Minute
 
 func wait(ctx context.Context, d time.Duration) error {
 	select {
