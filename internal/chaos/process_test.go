@@ -19,8 +19,8 @@ import (
 type process struct {
 	t     testing.TB
 	order order
-	says  io.Writer // its standard output, nil for none
 	log   logbook
+	said  logbook // its standard output
 
 	mu    sync.Mutex
 	cmd   *exec.Cmd
@@ -54,7 +54,7 @@ func (p *process) start() {
 	}
 	cmd := exec.Command(exe)
 	cmd.Env = append(os.Environ(), orderVariable+"="+string(text))
-	cmd.Stdout, cmd.Stderr = p.says, &p.log
+	cmd.Stdout, cmd.Stderr = &p.said, &p.log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		p.t.Error(err)

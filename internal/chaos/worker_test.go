@@ -67,6 +67,7 @@ func runWorker(ctx context.Context, o order, log *slog.Logger) error {
 	}
 	n.Handle("work", w.work)
 	n.Handle("hold", w.hold)
+	n.Handle("nap", w.nap)
 	return n.Run(ctx)
 }
 
@@ -177,14 +178,27 @@ func effectKey(schedule, period string) string { return "chaos/" + schedule + "/
 func (w *worker) hold(ctx context.Context, occ *node.Occurrence) error {
 	say("began", occ)
 	<-ctx.Done()
-	say("stopped "+strings.ReplaceAll(context.Cause(ctx).Error(), " ", "_"), occ)
-	return ctx.Err()
+	say("stopped", occ)
+	return context.Cause(ctx)
 }
 
-// said is a line in which a worker tells what happened, with its host's clock
-// and the end of its lease as it knew it.
+// nap works for as long as its payload says, in milliseconds.
+func (w *worker) nap(ctx context.Context, occ *node.Occurrence) error {
+	say("began", occ)
+	var ms int
+	if err := occ.Decode(&ms); err != nil {
+		return err
+	}
+	if err := pause(ctx, time.Duration(ms)*time.Millisecond); err != nil {
+		return err
+	}
+	say("done", occ)
+	return nil
+}
+
+// say tells what happened, when, and the end of the lease as the worker knows it.
 func say(what string, occ *node.Occurrence) {
-	fmt.Printf("%d %d %s %d %s\n", time.Now().UnixNano(), occ.LeaseUntil().UnixNano(), occ.Assignment.Occurrence, occ.Attempt, what)
+	fmt.Printf("%s %s %d %d %d\n", what, occ.Assignment.Occurrence, occ.Attempt, time.Now().UnixNano(), occ.LeaseUntil().UnixNano())
 }
 
 func pause(ctx context.Context, d time.Duration) error {
