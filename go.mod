@@ -2,6 +2,8 @@ module github.com/duly-dev/duly
 
 go 1.26.7
 
+ignore node_modules
+
 require (
 	github.com/anishathalye/porcupine v1.3.1
 	charm.land/lipgloss/v2 v2.1.0
