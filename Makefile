@@ -3,6 +3,7 @@
 GO          ?= go
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
+SOAK        ?= 1h
 VERSION     := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS     := -s -w -X github.com/duly-dev/duly.Version=$(VERSION)
 
@@ -39,6 +40,9 @@ fuzz: ## run every fuzz target for a minute each
 	@for pkg in $$(grep -rl '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do \
 	  for f in $$(grep -h '^func Fuzz' $$pkg/*_test.go | sed 's/func \(Fuzz[A-Za-z0-9_]*\).*/\1/'); do \
 	    echo "$$pkg $$f"; $(GO) test $$pkg -run '^$$' -fuzz "^$$f$$" -fuzztime 60s || exit 1; done; done
+
+soak: ## play the simulation with random seeds for an hour, or for SOAK=8h
+	$(GO) test ./internal/sim -run PromisesHold -timeout 0 -v -soak $(SOAK)
 
 bench: build ## measure this machine: lifecycles a second, latency, memory
 	$(GO) test -run '^$$' -bench . -benchmem ./cron ./plan ./store/sqlite

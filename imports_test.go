@@ -33,6 +33,7 @@ var imports = map[string][]string{
 	"internal/edits":    {},
 	"internal/memstore": {".", "store"},
 	"internal/nesting":  {},
+	"internal/sim":      {".", "internal/memstore", "lease", "plan", "store"},
 	"internal/sqldb":    {"."},
 	"internal/sqltest":  {},
 	"fence":             {".", "internal/sqldb"},
