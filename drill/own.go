@@ -161,7 +161,7 @@ func (s *stage) markCounted(at time.Time, was, is tally) {
 		if keys[0] != "" {
 			m.Text += ": " + strings.Join(shortList(keys, 3), ", ")
 		}
-		if a, ok := s.atWorkNow(occurrence); ok {
+		if a, ok := s.atWorkAt(at, occurrence); ok {
 			m.Node, m.Occurrence, m.Attempt, m.Token = a.Node, a.Occurrence, a.Attempt, a.Token
 		}
 		s.mark(m)
@@ -212,9 +212,10 @@ func (s *stage) atWork() bool {
 	return false
 }
 
-// atWorkNow is the attempt, at an occurrence or at any, that is most likely to
-// have just had an effect: the newest that goes on, else the one that ended last.
-func (s *stage) atWorkNow(occurrence string) (Mark, bool) {
+// atWorkAt is the attempt, at an occurrence or at any, that is most likely to
+// have had an effect just before a count began: the newest that went on then,
+// else the one that had ended last.
+func (s *stage) atWorkAt(at time.Time, occurrence string) (Mark, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	type who struct {
@@ -224,7 +225,13 @@ func (s *stage) atWorkNow(occurrence string) (Mark, bool) {
 	frozen := map[string]bool{}
 	ended := map[who]bool{}
 	var running, paused, last []Mark
+	var marks []Mark
 	for _, m := range s.marks {
+		if !m.At.After(at) {
+			marks = append(marks, m)
+		}
+	}
+	for _, m := range marks {
 		other := occurrence != "" && m.Occurrence != occurrence
 		switch m.Kind {
 		case MarkStop:
@@ -238,7 +245,7 @@ func (s *stage) atWorkNow(occurrence string) (Mark, bool) {
 			}
 		}
 	}
-	for _, m := range s.marks {
+	for _, m := range marks {
 		switch {
 		case m.Kind != MarkBegin || ended[who{m.Node, m.Token}] || occurrence != "" && m.Occurrence != occurrence:
 		case frozen[m.Node]:
