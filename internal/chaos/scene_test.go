@@ -31,12 +31,7 @@ func newScene(t testing.TB, server *sqltest.Own, database string, lease time.Dur
 	t.Helper()
 	server.Exec("CREATE DATABASE " + database)
 	s := &scene{t: t, server: server, database: database}
-	var err error
-	if s.st, err = store.Open(context.Background(), s.direct(), store.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.st.Close() })
-	s.ctl = control.New(s.st)
+	s.reopen()
 	var all []duly.Schedule
 	for _, handler := range []string{"hold", "nap"} {
 		all = append(all, duly.Schedule{
@@ -48,6 +43,17 @@ func newScene(t testing.TB, server *sqltest.Own, database string, lease time.Dur
 		t.Fatal(err)
 	}
 	return s
+}
+
+// reopen opens the store on the scene's server.
+func (s *scene) reopen() {
+	s.t.Helper()
+	st, err := store.Open(context.Background(), s.direct(), store.Options{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { st.Close() })
+	s.st, s.ctl = st, control.New(st)
 }
 
 func (s *scene) direct() string { return "postgres://postgres@" + s.server.Addr() + "/" + s.database }

@@ -34,9 +34,22 @@ type Own struct {
 // "name=value".
 func NewOwn(t testing.TB, settings ...string) *Own {
 	t.Helper()
-	o := prepareOwn(t, settings)
-	o.Init(filepath.Join(o.srv.dir, "data"))
+	o := PrepareOwn(t, "", settings...)
 	o.Start()
+	return o
+}
+
+// PrepareOwn makes a server and does not start it. Its data is in a folder that
+// its user may write to, a small file system say; in one of its own where that
+// is empty.
+func PrepareOwn(t testing.TB, folder string, settings ...string) *Own {
+	t.Helper()
+	o := prepareOwn(t, settings)
+	if folder != "" {
+		o.data = filepath.Join(folder, "data")
+	}
+	// Segments of its log are small, to leave room on small file systems.
+	o.run("initdb", "-D", o.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--wal-segsize=1")
 	return o
 }
 
@@ -60,23 +73,6 @@ func prepareOwn(t testing.TB, settings []string) *Own {
 		_ = os.RemoveAll(srv.dir)
 	})
 	return o
-}
-
-// NewOwnOn makes a server whose data is in a folder, a small file system say,
-// that user postgres may write to. It is not started.
-func NewOwnOn(t testing.TB, folder string, settings ...string) *Own {
-	t.Helper()
-	o := prepareOwn(t, settings)
-	o.Init(filepath.Join(folder, "data"))
-	return o
-}
-
-// Init makes an empty database cluster. Segments of its log are small, to leave
-// room on small file systems.
-func (o *Own) Init(data string) {
-	o.t.Helper()
-	o.data = data
-	o.run("initdb", "-D", o.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--wal-segsize=1")
 }
 
 // Start starts the server and waits until it answers.
@@ -109,6 +105,16 @@ func (o *Own) Start() {
 func (o *Own) Stop(how syscall.Signal) {
 	o.up = false
 	o.srv.end(how)
+}
+
+// Ended reports whether the server has ended by itself.
+func (o *Own) Ended() bool {
+	select {
+	case <-o.srv.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // Pause keeps the server's processes from running, as a host that hangs does,
