@@ -1,0 +1,45 @@
+import { type Db, numbered, type Row, type Tx } from "../effect/sql.js";
+
+/** The part of pg that is used here: a Client or PoolClient. */
+export interface PgClient {
+  query(text: string, values?: unknown[]): Promise<{ rows: unknown[]; rowCount: number | null }>;
+}
+
+export interface PgPool<C> {
+  connect(): Promise<C>;
+}
+
+/** A transaction that the application has begun on a client of pg. */
+export function pgTx(client: PgClient): Tx {
+  return {
+    dialect: "postgres",
+    native: client,
+    execute: async (sql, params) => (await client.query(numbered(sql), [...params])).rowCount ?? 0,
+    query: async (sql, params) => (await client.query(numbered(sql), [...params])).rows as Row[],
+  };
+}
+
+/** A pool of pg. */
+export function pg<C extends PgClient & { release(err?: Error | boolean): void }>(pool: PgPool<C>): Db<C> {
+  return {
+    dialect: "postgres",
+    transaction: async (fn) => {
+      const client = await pool.connect();
+      let broken: Error | undefined;
+      try {
+        await client.query("BEGIN");
+        try {
+          const result = await fn(client, pgTx(client));
+          await client.query("COMMIT");
+          return result;
+        } catch (err) {
+          // A client that cannot roll back is not used again.
+          await client.query("ROLLBACK").catch((e: unknown) => (broken = e as Error));
+          throw err;
+        }
+      } finally {
+        client.release(broken);
+      }
+    },
+  };
+}

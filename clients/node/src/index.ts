@@ -1,0 +1,16 @@
+export { all, Client, Occurrences, type Page, type Query, Schedules } from "./client.js";
+export type { ClientOptions } from "./transport.js";
+export { type Lease, type LeaseOptions } from "./lease.js";
+export { Worker, type WorkerOptions } from "./worker/worker.js";
+export { type Effects, type Occurrence } from "./worker/occurrence.js";
+export { type Handler } from "./worker/attempt.js";
+export { consoleLogger, type Logger } from "./worker/log.js";
+export { AttemptEnded, codeOf, DulyError, permanent, retryAfter, StaleError, UncertainError } from "./errors.js";
+export { type Duration, milliseconds } from "./duration.js";
+export { currentGrant, type Grant, unowned, withGrant } from "./grant.js";
+export { once, type Outcome, perform } from "./effect/once.js";
+export { external, type ExternalCall, type Found, notDone } from "./effect/external.js";
+export { idempotencyKey } from "./effect/name.js";
+export { ledgerDDL, migrate } from "./effect/migrate.js";
+export type { Db, Dialect, Tx } from "./effect/sql.js";
+export type * as api from "./generated/api.js";
