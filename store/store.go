@@ -58,7 +58,8 @@ type Planner interface {
 	// sets back the cursors and next due times that lie ahead of now, answers
 	// ClockSetBack, and goes on from now. Occurrences are unique by name, so
 	// none is repeated. Horizon answers Due = now in that state.
-	// Leases that end later than now plus their length are cut to that.
+	// Leases that end later than now plus their length are cut to that, and
+	// what waits for a time ahead of now waits no longer than it would have.
 	Fire(ctx context.Context, req FireRequest) (FireResult, error)
 
 	// Horizon says when there is next something to do.
@@ -558,15 +559,6 @@ type ResolveEffectRequest struct {
 	Before, After json.RawMessage
 	// Occurrences lists some more that wait for it, as the ledger knows.
 	Occurrences []string
-}
-
-// Decided says why an occurrence that waited for the effect goes on.
-func (r ResolveEffectRequest) Decided() string {
-	text := "effect " + r.Key + " is decided"
-	if r.Why != "" {
-		text += ": " + r.Why
-	}
-	return text
 }
 
 // Decided says why an occurrence that waited for the effect goes on.

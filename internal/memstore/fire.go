@@ -88,6 +88,8 @@ func (f *firing) clock() {
 	for _, o := range f.open {
 		if a := o.newest(); o.State == duly.Running {
 			a.LeaseUntil = earlier(a.LeaseUntil, f.at.Add(o.place.Lease))
+		} else if o.NotBefore.After(f.at) {
+			o.NotBefore = later(f.at, o.NotBefore.Add(-back))
 		}
 	}
 	for _, l := range f.leases {

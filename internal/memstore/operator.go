@@ -20,7 +20,6 @@ func (s *Store) Retry(ctx context.Context, id, by, why string) error {
 	})
 }
 
-
 // Cancel implements store.Operator.
 func (s *Store) Cancel(ctx context.Context, id, by, why string) error {
 	return s.operate(ctx, id, func(o *occurrence, now time.Time) error {

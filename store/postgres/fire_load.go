@@ -93,6 +93,7 @@ func (f *firing) setBack() error {
 	} {
 		f.later(step, f.now)
 	}
+	f.later("UPDATE duly.occurrences SET not_before = greatest(?1, not_before - ?2) WHERE waiting IN (2, 3) AND not_before > ?1", f.now, f.mark-f.now)
 	f.mark, f.due, f.res.More = f.now, nil, false
 	return f.query(selectDue, []any{f.now, f.req.Limit + 1}, f.takeDue)
 }

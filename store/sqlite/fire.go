@@ -300,6 +300,10 @@ func (f *firing) clock() error {
 			return err
 		}
 	}
+	_, err = f.exec("UPDATE occurrences SET not_before = max(?1, not_before - ?2) WHERE waiting IN (2, 3) AND not_before > ?1", f.now, back)
+	if err != nil {
+		return err
+	}
 	_, err = f.count(counterMark, f.now-mark)
 	return err
 }

@@ -206,6 +206,24 @@ func clockSetBack(g *group) {
 		wantEqual(e, "lost", len(e.reap(toPending).Lost), 1)
 	})
 
+	g.claim("ARetryWaitsNoLongerThanItWouldHave", func(e *env) {
+		e.pass(2 * time.Hour)
+		c := e.started(sched{id: "a", parallel: true})
+		e.lose(c, store.Next{State: duly.Pending, Delay: 10 * time.Minute})
+		e.defs["a"] = sched{id: "a", every: 24000 * time.Hour}
+		e.pass(time.Minute)
+		e.fire()
+		e.pass(-90 * time.Minute)
+		if res := e.fire(); res.ClockSetBack == 0 {
+			e.Fatalf("not noticed: %+v", res)
+		}
+		if by := e.occ(id(c)).NotBefore.Sub(e.now); by < 8*time.Minute || by > 11*time.Minute {
+			e.Fatalf("it waits for %v", by)
+		}
+		e.pass(11 * time.Minute)
+		wantEqual(e, "claimed", id(e.claimOne()), id(c))
+	})
+
 	g.claim("SchedulesThatLieBehindStayAsTheyAre", func(e *env) {
 		daily := sched{id: "daily", every: 24000 * time.Hour}
 		e.apply(daily, sched{id: "a"})
