@@ -52,7 +52,7 @@ func (n *Node) renewApart(ctx context.Context, due []*attempt, sending *sync.Wai
 		if !a.hasJoined() {
 			return false
 		}
-		if a.renews() {
+		if a.renewsInTime() && a.renews() {
 			a.mu.Lock()
 			a.renewAt = time.Now().Add(renewEvery(a.claim.Lease)) // if this one is not answered
 			a.mu.Unlock()
@@ -61,9 +61,24 @@ func (n *Node) renewApart(ctx context.Context, due []*attempt, sending *sync.Wai
 				a.renewing.Done()
 				signal(n.active.sooner) // to see when the next one is due
 			})
+		} else {
+			signal(n.active.sooner)
 		}
 		return true
 	})
+}
+
+// renewsInTime reports whether an attempt that has joined is to be renewed for
+// its lease's sake. Whether somebody wants it ended is not asked any more.
+func (a *attempt) renewsInTime() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	every := renewEvery(a.claim.Lease)
+	if now := time.Now(); now.Before(a.askedAt.Add(every * 3 / 4)) {
+		a.renewAt = a.askedAt.Add(every)
+		return false
+	}
+	return true
 }
 
 // unheard are the tokens of attempts that have joined a transaction and ended

@@ -27,7 +27,7 @@ func (h *home) called() string {
 
 func (h *home) learn(ctx context.Context, s *Store) error {
 	_, err := look(ctx, s, func(c *conn) (struct{}, error) {
-		at, name, _, err := c.place(s.dialect.schema)
+		at, name, err := c.place(s.dialect.schema)
 		if err == nil {
 			h.mu.Lock()
 			h.at, h.name = at, name

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -42,6 +43,7 @@ func (s *Store) FinishIn(ctx context.Context, native any, r store.Report) (store
 type joining struct {
 	*tx
 	app *pgx.Conn // where it is pgx's
+	had []any     // the application's settings
 }
 
 func (s *Store) join(ctx context.Context, native any) (*joining, error) {
@@ -71,17 +73,12 @@ const momentary = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 
 func (j *joining) finish(r store.Report) (none store.Finished, err error) {
 	f := &finishing{endings: newEndings(j.tx, 0)}
-	if f.now, err = j.atHome(); err != nil {
+	j.borrow(&f.now)
+	if err := j.atHome(); err != nil {
 		return none, err
 	}
 	found := map[int64]*occ{}
 	f.askReported([]store.Report{r}, found)
-	if f.now == 0 {
-		f.ask("SELECT "+momentary, nil, func(row row) error {
-			f.now = row.int(0)
-			return nil
-		})
-	}
 	if err := f.send(); err != nil {
 		return none, err
 	}
@@ -105,8 +102,33 @@ func (j *joining) finish(r store.Report) (none store.Finished, err error) {
 	}
 	j.flushSkips()
 	j.flushTally()
+	j.giveBack()
 	return answer, j.send()
 }
+
+// borrowed and returned set how plans are made in the application's
+// transaction, and set it back.
+var borrowed, returned = func() (borrow, giveBack string) {
+	var had, set, back []string
+	for _, p := range planning {
+		had = append(had, "current_setting('"+p.name+"')")
+		set = append(set, "set_config('"+p.name+"', '"+p.value+"', true)")
+		back = append(back, "set_config('"+p.name+"', ?, true)")
+	}
+	return "SELECT " + momentary + ", " + strings.Join(had, ", ") + ", " + strings.Join(set, ", "), "SELECT " + strings.Join(back, ", ")
+}()
+
+func (j *joining) borrow(now *int64) {
+	j.ask(borrowed, nil, func(r row) error {
+		*now = r.int(0)
+		for i := range planning {
+			j.had = append(j.had, r.str(1+i))
+		}
+		return nil
+	})
+}
+
+func (j *joining) giveBack() { j.later(returned, j.had...) }
 
 // superseded refuses a token that is not the newest. What is kept of such a
 // report is kept by Finish.
@@ -126,41 +148,40 @@ type place struct{ server, database, schema int64 }
 
 // place asks where a connection's statements go. It cannot fail for want of
 // tables, which would doom the application's transaction.
-func (c *conn) place(schema string) (at place, name string, now int64, err error) {
+func (c *conn) place(schema string) (at place, name string, err error) {
 	_, err = c.one(`SELECT (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint, (SELECT oid::bigint FROM pg_database WHERE datname = current_database()),
-			coalesce(to_regnamespace(?)::oid::bigint, 0), current_database() || ' at ' || coalesce(host(inet_server_addr()), 'a local socket') || ':' || current_setting('port'), `+momentary,
+			coalesce(to_regnamespace(?)::oid::bigint, 0), current_database() || ' at ' || coalesce(host(inet_server_addr()), 'a local socket') || ':' || current_setting('port')`,
 		[]any{schema}, func(r row) {
-			at, name, now = place{r.int(0), r.int(1), r.int(2)}, r.str(3), r.int(4)
+			at, name = place{r.int(0), r.int(1), r.int(2)}, r.str(3)
 		})
-	return at, name, now, err
+	return at, name, err
 }
 
 // atHome makes sure that the application's transaction is in the store's own
-// database, and answers the time if it asked. A connection of pgx is asked once
-// in its life.
-func (j *joining) atHome() (now int64, err error) {
+// database. A connection of pgx is asked once in its life.
+func (j *joining) atHome() error {
 	s := j.s
 	if j.app != nil && s.home.is(j.app.PgConn().CustomData()[customData]) {
-		return 0, nil
+		return nil
 	}
-	at, name, now, err := j.place(s.dialect.schema)
+	at, name, err := j.place(s.dialect.schema)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if !s.home.is(at) {
 		// The server may have been started anew since.
 		if err := s.home.learn(j.ctx, s); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	if !s.home.is(at) {
-		return 0, duly.Invalid("tx", "is in the database %s, and the store is %s, schema %s in %s: an attempt can be finished only in a transaction of its store's own database",
+		return duly.Invalid("tx", "is in the database %s, and the store is %s, schema %s in %s: an attempt can be finished only in a transaction of its store's own database",
 			name, s.cfg.name, s.dialect.schema, s.home.called())
 	}
 	if j.app != nil {
 		j.app.PgConn().CustomData()[customData] = at
 	}
-	return now, nil
+	return nil
 }
 
 // customData is where a connection of the application says its place.

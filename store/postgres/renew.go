@@ -7,11 +7,40 @@ import (
 	"github.com/duly-dev/duly/store"
 )
 
-// Renew implements store.Worker.
+// Renew implements store.Worker. What others hold at this moment, above all a
+// transaction of the application that finishes it, is waited for last, in a
+// transaction of its own: or all that is renewed with it would wait too.
 func (s *Store) Renew(ctx context.Context, _ int64, items []store.Renewal) ([]store.Renewed, error) {
 	if len(items) == 0 {
 		return nil, nil
 	}
+	answers, err := s.renew(ctx, items, " SKIP LOCKED")
+	if err != nil {
+		return nil, err
+	}
+	var passed []int
+	var again []store.Renewal
+	for i, a := range answers {
+		if a.Reason == reasonGone {
+			passed, again = append(passed, i), append(again, items[i])
+		}
+	}
+	if len(again) == 0 {
+		return answers, nil
+	}
+	later, err := s.renew(ctx, again, "")
+	if err != nil {
+		return nil, err
+	}
+	for i, a := range later {
+		answers[passed[i]] = a
+	}
+	return answers, nil
+}
+
+const reasonGone = "the occurrence is gone"
+
+func (s *Store) renew(ctx context.Context, items []store.Renewal, locked string) ([]store.Renewed, error) {
 	type owned struct {
 		token, state int64
 		cancelled    string
@@ -23,7 +52,7 @@ func (s *Store) Renew(ctx context.Context, _ int64, items []store.Renewal) ([]st
 		}
 		found := map[int64]owned{}
 		t.ask(`SELECT o.seq, o.token, o.state, o.cancelled FROM unnest(?::bigint[]) u (seq) JOIN duly.occurrences o ON o.seq = u.seq
-			ORDER BY o.seq FOR NO KEY UPDATE OF o`, []any{unique(seqs)}, func(r row) error {
+			ORDER BY o.seq FOR NO KEY UPDATE OF o`+locked, []any{unique(seqs)}, func(r row) error {
 			found[r.int(0)] = owned{r.int(1), r.int(2), r.str(3)}
 			return nil
 		})
@@ -37,7 +66,7 @@ func (s *Store) Renew(ctx context.Context, _ int64, items []store.Renewal) ([]st
 			o, there := found[it.Seq]
 			switch {
 			case !there:
-				answers[i] = store.Renewed{Lost: true, Reason: "the occurrence is gone"}
+				answers[i] = store.Renewed{Lost: true, Reason: reasonGone}
 				continue
 			case o.token != it.Token:
 				answers[i] = store.Renewed{Lost: true, Reason: "another attempt was granted a newer token"}

@@ -88,14 +88,20 @@ func parse(raw string) (cfg config, err error) {
 	return cfg, cfg.parseListen(u.String())
 }
 
-// settings are of every connection. Plans are made once and know nothing of a
-// table's size at that time, so they are to go by the indexes always.
+// planning is how plans are made: once, and as they know nothing of a table's
+// size at that time, by the indexes always.
+var planning = [...]struct{ name, value string }{
+	{"plan_cache_mode", "force_generic_plan"}, {"jit", "off"}, {"enable_seqscan", "off"}, {"enable_hashjoin", "off"}, {"enable_mergejoin", "off"},
+}
+
+// settings are of every connection.
 func (cfg *config) settings() map[string]string {
 	ms := strconv.FormatInt(cfg.statement.Milliseconds(), 10)
-	return map[string]string{
-		"statement_timeout": ms, "idle_in_transaction_session_timeout": ms, "plan_cache_mode": "force_generic_plan", "jit": "off",
-		"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
+	all := map[string]string{"statement_timeout": ms, "idle_in_transaction_session_timeout": ms}
+	for _, s := range planning {
+		all[s.name] = s.value
 	}
+	return all
 }
 
 // patience is how long to wait for an answer: longer than the server takes to
