@@ -69,6 +69,7 @@ var measurements = []measurement{
 	{"lateness", lateness},
 	{"burst", burst},
 	{"joined", joined},
+	{"recovery", recovery},
 	{"scale", scale},
 }
 

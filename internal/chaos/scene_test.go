@@ -146,3 +146,18 @@ func (s *scene) dismiss(id string) duly.Occurrence {
 	}
 	return s.ended(id)
 }
+
+// lives reports whether a worker has joined.
+func (s *scene) lives(m *member) bool {
+	s.t.Helper()
+	nodes, err := s.st.NodeList(context.Background())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, n := range nodes {
+		if n.Name == m.order.Name && n.State == "live" {
+			return true
+		}
+	}
+	return false
+}
