@@ -23,6 +23,8 @@
 //
 //   - The effect is in this database: [Once] in the application's transaction,
 //     [Do] in one of its own.
+//   - Duly's store is this database too: [Complete] finishes the attempt in the
+//     same transaction, [Completing] in that of Do or DoBatch.
 //   - There are many of them: [Batch] and [DoBatch], for thousands of keys in a
 //     few statements.
 //   - The effect is at a provider that takes idempotency keys: [External] with
@@ -68,5 +70,5 @@
 //     thousands in one transaction are what Batch is for.
 //
 // What lives here: the ledger and what is built on it. What may not: a driver,
-// leases, Duly's own store, and history, which is told by way of the grant.
+// leases, and Duly's own store and history, which are reached by way of the grant.
 package effect
