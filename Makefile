@@ -8,7 +8,7 @@ VERSION     := $(shell git describe --tags --always --dirty 2>/dev/null || echo 
 LDFLAGS     := -s -w -X github.com/duly-dev/duly.Version=$(VERSION)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test chaos lint fmt fuzz bench clean
+.PHONY: help run build test chaos lint fmt fuzz bench bench-scale clean
 
 help: ## show what can be made
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,8 +45,15 @@ soak: ## play the simulation with random seeds for an hour, or for SOAK=8h
 	$(GO) test ./internal/sim -run PromisesHold -timeout 0 -v -soak $(SOAK)
 
 bench: build ## measure this machine: lifecycles a second, latency, memory
+	./scripts/test-servers
 	$(GO) test -run '^$$' -bench . -benchmem ./cron ./plan ./store/sqlite
+	$(GO) test -run '^$$' -bench . -timeout 60m ./store/postgres
 	bin/duly bench --store sqlite:$$(mktemp -d)/bench.db
+	./scripts/with-postgres bin/duly bench
+
+bench-scale: build ## measure PostgreSQL with a million schedules and bursts of 100,000
+	./scripts/test-servers
+	./scripts/with-postgres bin/duly bench --only burst,scale --schedules 1000000 --bursts 1000,10000,100000
 
 clean: ## remove what was built
 	rm -rf bin

@@ -21,28 +21,55 @@ import (
 // in another.
 func BenchmarkLifecycle(b *testing.B) {
 	for _, batch := range []int{1, 100, 1000} {
-		b.Run(fmt.Sprintf("batch=%d", batch), func(b *testing.B) { lifecycles(b, batch, 0, 0) })
+		b.Run(fmt.Sprintf("batch=%d", batch), func(b *testing.B) { lifecycles(b, openBench(b), batch) })
 	}
 }
 
 // BenchmarkLifecycleInFullStore is the same beside 100,000 idle schedules and
-// 1,000,000 finished occurrences: cost must follow what is due, not what
-// exists.
+// 3,000,000 finished occurrences, and again while old ones are trimmed: cost
+// must follow what is due, not what exists.
 func BenchmarkLifecycleInFullStore(b *testing.B) {
+	s := openBench(b)
+	fill(b, s, 100_000, fullHistory)
 	for _, batch := range []int{1, 1000} {
-		b.Run(fmt.Sprintf("batch=%d", batch), func(b *testing.B) { lifecycles(b, batch, 100_000, 1_000_000) })
+		b.Run(fmt.Sprintf("batch=%d", batch), func(b *testing.B) { lifecycles(b, s, batch) })
 	}
+	b.Run("batch=1000,trimming", func(b *testing.B) {
+		ctx, cancel := context.WithCancel(b.Context())
+		trimmed := make(chan int)
+		go func() {
+			n := 0
+			for ctx.Err() == nil {
+				some, err := s.Trim(context.Background(), time.UnixMicro(1_600_000_000_000_000), 1000) // all that was filled in
+				if err != nil {
+					b.Error(err)
+				}
+				n += some
+			}
+			trimmed <- n
+		}()
+		lifecycles(b, s, 1000)
+		cancel()
+		b.ReportMetric(float64(<-trimmed)/b.Elapsed().Seconds(), "trimmed/s")
+	})
 }
 
-func lifecycles(b *testing.B, batch, idle, history int) {
+const fullHistory = 3_000_000
+
+func lifecycles(b *testing.B, s *Store, batch int) {
 	ctx := context.Background()
-	s := openBench(b)
 	node, err := s.Join(ctx, store.NodeInfo{Name: "bench", TTL: 24 * time.Hour})
 	if err != nil {
 		b.Fatal(err)
 	}
 	now := time.Now().Truncate(time.Second)
-	fill(b, s, idle, history)
+	var mark int64 // of an earlier one, which went ahead of the clock
+	if err := s.pool.QueryRow(ctx, "SELECT mark FROM duly.marks").Scan(&mark); err != nil {
+		b.Fatal(err)
+	}
+	if last := time.UnixMicro(mark); last.After(now) {
+		now = last.Truncate(time.Second).Add(time.Minute)
+	}
 	benchSchedules(b, s, batch, now)
 	claim := store.ClaimRequest{Node: node, Max: batch, Capabilities: []string{"handler:h"}}
 	var firing, finishing []time.Duration
@@ -90,8 +117,8 @@ func commits(b *testing.B, s *Store) float64 {
 	b.StopTimer()
 	const n = 300
 	start := time.Now()
-	for i := range n {
-		if _, err := s.pool.Exec(context.Background(), "UPDATE duly.marks SET mark = $1", int64(i)); err != nil {
+	for range n {
+		if _, err := s.pool.Exec(context.Background(), "UPDATE duly.marks SET mark = mark"); err != nil {
 			b.Fatal(err)
 		}
 	}
