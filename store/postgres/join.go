@@ -165,6 +165,9 @@ func (j *joining) atHome() error {
 		return nil
 	}
 	at, name, err := j.place(s.dialect.schema)
+	if err != nil && state(err) == "" && !disconnected(err) && j.ctx.Err() == nil {
+		return duly.Invalid("tx", "does not answer as one of PostgreSQL does, where the store is %s: %v", s.cfg.name, err)
+	}
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"os"
 
 	"github.com/duly-dev/duly"
@@ -112,6 +113,9 @@ func (a *appTx) atHome(s *Store) error {
 		path = r.str(0)
 		return nil
 	})
+	if err != nil && a.ctx.Err() == nil && primary(err) == 0 && !errors.Is(err, sql.ErrTxDone) {
+		return duly.Invalid("tx", "does not answer as one of SQLite does, where the store is %s: %v", s.cfg.path, err)
+	}
 	if err != nil {
 		return err
 	}
