@@ -254,7 +254,7 @@ func TestSkipsAreRecordedWithTheirReason(t *testing.T) { // B101, B01
 	}
 }
 
-func TestIntervalsAreContiguous(t *testing.T) { // B90
+func TestB90_IntervalsAreContiguous(t *testing.T) {
 	f := newFixture(t, "2027-01-02T11:00:00Z", duly.Schedule{Timezone: "Europe/Berlin", Timing: duly.Timing{Cron: "1 0 * * *"}, CatchUp: duly.CatchUp{Policy: "all", Window: duly.Duration(7 * 24 * time.Hour)}})
 	made := f.fire("2027-01-05T09:00:00Z")
 	if diff := cmp.Diff([]string{"pending 2027-01-03", "pending 2027-01-04", "pending 2027-01-05"}, lines(made)); diff != "" {

@@ -251,7 +251,7 @@ func TestTwentyTriggersOfOneDueTimeMakeOneOccurrence(t *testing.T) { // B35
 	}
 }
 
-func TestADuplicateIsAnsweredAsOneWithWhatBecameOfTheFirst(t *testing.T) { // B93
+func TestB93_ADuplicateIsAnsweredAsOneWithWhatBecameOfTheFirst(t *testing.T) {
 	b := setup(t)
 	b.put(t, daily("a"))
 	resp, first := b.raw(t, "POST", "/api/v1/schedules/a/trigger", "", "Idempotency-Key", "order-7")
