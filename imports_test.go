@@ -37,6 +37,7 @@ var imports = map[string][]string{
 	"internal/sqldb":    {"."},
 	"internal/sqltest":  {},
 	"fence":             {".", "internal/sqldb"},
+	"dulytest":          {".", "control", "internal/memstore", "internal/plans", "node", "plan", "store", "target"},
 	"effect":            {".", "fence", "internal/sqldb"},
 	"effect/pgxeffect":  {".", "effect", "internal/sqldb"},
 	"internal/plans":    {".", "plan", "timing"},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -119,7 +118,7 @@ func (n *Node) abandon(ctx context.Context, a *attempt, grace time.Duration) {
 func (n *Node) perform(ctx context.Context, a *attempt, p *plan.Plan) (res target.Result) {
 	defer func() {
 		if r := recover(); r != nil {
-			res = target.Result{Outcome: duly.AttemptFailed, Error: fmt.Sprintf("panic: %v", r), Output: string(debug.Stack())}
+			res = panicked(r)
 		}
 	}()
 	asg := n.assignment(a, p)
@@ -134,14 +133,9 @@ func (n *Node) perform(ctx context.Context, a *attempt, p *plan.Plan) (res targe
 		return target.Failed("node " + n.opt.Name + " has no " + kind)
 	}
 	occ := &Occurrence{Assignment: asg}
-	// What was recorded before a panic happened all the same.
-	defer func() { res.Effects = occ.recorded() }()
-	err := fn(duly.WithGrant(ctx, duly.Grant{
-		Occurrence: asg.Occurrence, Attempt: asg.Attempt, Token: asg.Token, Resource: asg.Resource, Record: occ.record, Complete: n.completer(a, occ),
-	}), occ)
-	res = handlerResult(ctx, err)
-	res.Result = occ.result
-	return res
+	grant := occ.grant()
+	grant.Complete = n.completer(a, occ)
+	return fn.attempt(ctx, occ, grant)
 }
 
 func (n *Node) assignment(a *attempt, p *plan.Plan) target.Assignment {

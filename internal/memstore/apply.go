@@ -141,11 +141,7 @@ func (s *Store) create(sc *schedule, d *encoded, owner string, at time.Time) (*s
 }
 
 func (s *Store) nextOf(d *encoded, anchor, after time.Time) time.Time {
-	next := d.Next(anchor, after)
-	if next.IsZero() {
-		return next
-	}
-	return s.now(next)
+	return s.kept(d.Next(anchor, after))
 }
 
 // define makes a revision.

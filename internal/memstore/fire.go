@@ -206,11 +206,8 @@ func (f *firing) carryOut(sc *schedule, told *store.DueSchedule, fi *store.Firin
 	if fi.ResumeDone {
 		sc.resume = nil
 	}
-	sc.cursor, sc.next = f.now(fi.Cursor), fi.NextDue
-	if !sc.next.IsZero() {
-		sc.next = f.now(fi.NextDue)
-		f.res.More = f.res.More || !sc.next.After(f.at)
-	}
+	sc.cursor, sc.next = f.now(fi.Cursor), f.kept(fi.NextDue)
+	f.res.More = f.res.More || !sc.next.IsZero() && !sc.next.After(f.at)
 	f.event(store.TopicSchedules, sc.id)
 	if two := f.opt.Bugs.FireInTwoSteps; two != nil && two() {
 		return
@@ -298,8 +295,8 @@ func (s *Store) insert(sc *schedule, n *store.NewOccurrence, at time.Time) *occu
 	}
 	o.Occurrence = duly.Occurrence{
 		ID: duly.OccurrenceID(sc.id, n.Period), Seq: s.seq, Schedule: sc.id, Revision: n.Revision, Period: n.Period, Covers: slices.Clone(n.Covers),
-		Count: max(1, n.Count), Due: s.now(n.Due), IntervalStart: n.IntervalStart, Reason: n.Reason, Origin: n.Origin,
-		Queue: n.Queue, Priority: n.Priority, NotBefore: n.NotBefore, StartBy: n.StartBy, CreatedAt: at,
+		Count: max(1, n.Count), Due: s.now(n.Due), IntervalStart: s.kept(n.IntervalStart), Reason: n.Reason, Origin: n.Origin,
+		Queue: n.Queue, Priority: n.Priority, NotBefore: s.kept(n.NotBefore), StartBy: s.kept(n.StartBy), CreatedAt: at,
 	}
 	if len(o.Covers) == 0 {
 		o.Covers = []string{n.Period}

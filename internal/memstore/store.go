@@ -137,6 +137,14 @@ func (s *Store) now(given time.Time) time.Time {
 	return given.Round(0).UTC().Truncate(time.Microsecond)
 }
 
+// kept is an instant, or none, as all stores keep it.
+func (s *Store) kept(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return s.now(t)
+}
+
 // step makes one atomic step and wakes the watchers after it.
 func step[T any](ctx context.Context, s *Store, do func() (T, error)) (T, error) {
 	if err := ctx.Err(); err != nil {

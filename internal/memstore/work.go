@@ -130,7 +130,7 @@ func (s *Store) conclude(o *occurrence, outcome duly.Outcome, next store.Next, n
 	if next.State == duly.Pending {
 		o.FinishedAt = time.Time{}
 		if next.Delay > 0 {
-			o.NotBefore = now.Add(next.Delay)
+			o.NotBefore = s.now(now.Add(next.Delay))
 		}
 	}
 	if next.State == duly.Succeeded {
