@@ -54,7 +54,7 @@ func joinedRate(ctx context.Context, o *Options, figure string, attempts, effect
 	}
 	var done atomic.Int64
 	finished := make(chan error, 1)
-	n := newNode(st, 8*joinedWorkers)
+	n := newNode(st, 2*joinedWorkers)
 	n.Handle("bill", func(ctx context.Context, occ *node.Occurrence) error {
 		err := app.bill(effect.Completing(ctx), occ.Schedule, effects)
 		if err != nil {
