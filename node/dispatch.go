@@ -41,10 +41,12 @@ func (n *Node) dispatch(ctx context.Context) {
 			if ctx.Err() != nil {
 				return
 			}
-			sleep = n.available.down(n.log, err)
-		} else {
-			n.available.up(n.log)
+			// Nothing cuts this short: what wakes a node as a rule does so to
+			// all, and a store that comes back is not to be met by all at once.
+			rest(ctx, n.available.down(n.log, err))
+			continue
 		}
+		n.available.up(n.log)
 		if sleep <= 0 {
 			continue
 		}
@@ -57,6 +59,13 @@ func (n *Node) dispatch(ctx context.Context) {
 		case <-n.wake:
 		case <-n.freed:
 		}
+	}
+}
+
+func rest(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
 	}
 }
 

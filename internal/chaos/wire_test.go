@@ -11,6 +11,8 @@ import (
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
 	"github.com/rs/zerolog"
+
+	"github.com/duly-dev/duly/internal/sqltest"
 )
 
 // wire is the way from one node to its servers: a proxy for each of them.
@@ -25,7 +27,7 @@ func newWire(t testing.TB, name string, servers ...string) *wire {
 	w := &wire{t: t}
 	control := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
 	for i, addr := range servers {
-		p := toxiproxy.NewProxy(control, fmt.Sprint(name, i), "127.0.0.1:0", addr)
+		p := toxiproxy.NewProxy(control, fmt.Sprint(name, i), fmt.Sprintf("127.0.0.1:%d", sqltest.FreePort(t)), addr)
 		if err := p.Start(); err != nil {
 			t.Fatal(err)
 		}

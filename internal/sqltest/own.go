@@ -7,6 +7,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -64,7 +65,7 @@ func prepareOwn(t testing.TB, settings []string) *Own {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &Own{t: t, srv: srv, as: as, bin: filepath.Dir(initdb), data: filepath.Join(srv.dir, "data"), port: freePort(t), set: settings}
+	o := &Own{t: t, srv: srv, as: as, bin: filepath.Dir(initdb), data: filepath.Join(srv.dir, "data"), port: FreePort(t), set: settings}
 	srv.dsn = o.dsn
 	t.Cleanup(func() {
 		if o.up {
@@ -236,14 +237,18 @@ func (o *Own) run(program string, args ...string) {
 	}
 }
 
-// freePort is a port that nobody listens on. Somebody might, before the server
-// does.
-func freePort(t testing.TB) int {
+// FreePort is a port of the loopback interface that nobody uses, and that no
+// outgoing connection is given while its server is down: those begin at 32768.
+func FreePort(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 1000 {
+		port := 12_000 + rand.IntN(20_000)
+		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
+		if err == nil {
+			_ = l.Close()
+			return port
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	t.Fatal("no port is free")
+	return 0
 }
