@@ -46,6 +46,10 @@ type Options struct {
 	// FireLimit is how many due schedules are fired in one transaction.
 	// Default 1000.
 	FireLimit int
+	// History is how long an occurrence is kept after it ended, with its
+	// attempts and the audit. A period that is gone from history is made anew by
+	// whoever asks for it. Effects are kept for ever. Default: for ever.
+	History time.Duration
 	// ClockError is added to the process's clock wherever the node reads it.
 	// It is for drills, which show that a wrong clock does no harm. Default 0.
 	ClockError time.Duration
@@ -245,6 +249,7 @@ func (n *Node) Run(ctx context.Context) error {
 	start(n.report)
 	start(n.keepSession)
 	start(n.watch)
+	start(n.trim)
 
 	n.dispatch(ctx)
 	n.drain()

@@ -41,6 +41,7 @@ type serveFlags struct {
 	name       string
 	slots      int
 	drain      time.Duration
+	history    string
 	log        string
 	debug      bool
 	publicOnly bool
@@ -63,6 +64,7 @@ func (inv *invocation) serveCommand() *cobra.Command {
 	flags.StringVar(&f.name, "name", "", "the node's `name` (default host name and process number)")
 	flags.IntVar(&f.slots, "slots", 100, "how `many` occurrences to work on at once")
 	flags.DurationVar(&f.drain, "drain", 20*time.Second, "how `long` running attempts may go on at the end")
+	flags.StringVar(&f.history, "history", "", "delete what ended `longer` ago, e.g. 90d; effects stay (default: nothing is deleted)")
 	flags.StringVar(&f.log, "log", "", "the log's `form`: text or json (default text on a terminal)")
 	flags.BoolVar(&f.debug, "debug", false, "log every request and decision")
 	flags.BoolVar(&f.publicOnly, "http-public-only", false, "refuse http targets that are not on the public internet")
@@ -80,6 +82,9 @@ func (inv *invocation) serve(ctx context.Context, f serveFlags) error {
 	}
 	if f.slots < 1 {
 		return usagef("--slots is %d; it must be at least 1", f.slots)
+	}
+	if _, err := f.keep(); err != nil {
+		return err
 	}
 	log, err := inv.newLogger(f.log, f.debug)
 	if err != nil {
@@ -115,6 +120,21 @@ func (inv *invocation) serve(ctx context.Context, f serveFlags) error {
 	return inv.serveOn(ctx, st, listener, f, log)
 }
 
+// keep is how long history is kept; 0: for ever.
+func (f *serveFlags) keep() (time.Duration, error) {
+	if f.history == "" {
+		return 0, nil
+	}
+	d, err := duly.ParseDuration(f.history)
+	if err != nil {
+		return 0, usagef("--history: %v", err)
+	}
+	if d.Std() < time.Hour {
+		return 0, usagef("--history is %s; it must be at least 1h", f.history)
+	}
+	return d.Std(), nil
+}
+
 // stopped forgives an error that comes of being told to end: a server that
 // still waited for its store then ends well.
 func stopped(ctx context.Context, err error) error {
@@ -130,10 +150,14 @@ func (inv *invocation) serveOn(ctx context.Context, st store.Store, listener net
 	if f.url == "" {
 		f.url = address
 	}
+	history, err := f.keep()
+	if err != nil {
+		return err
+	}
 	web := httptarget.New(httptarget.Options{PublicOnly: f.publicOnly})
 	defer web.Close()
 	n := node.New(st, node.Options{
-		Name: f.name, Slots: f.slots, DrainTime: f.drain, CallbackURL: f.url, Logger: log,
+		Name: f.name, Slots: f.slots, DrainTime: f.drain, History: history, CallbackURL: f.url, Logger: log,
 		Targets: map[string]target.Runner{"exec": exec.New(exec.Options{}), "http": web},
 	})
 	srv := server.New(st, control.NewBeside(n, st), server.Options{Node: n, Logger: log})
@@ -166,7 +190,7 @@ func (inv *invocation) serveOn(ctx context.Context, st store.Store, listener net
 		}
 		return err
 	})
-	err := group.Wait()
+	err = group.Wait()
 	if err == nil {
 		log.Info("stopped; nothing is running here any more")
 	}
