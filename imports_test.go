@@ -31,6 +31,7 @@ var imports = map[string][]string{
 	"lease":             {".", "store"},
 	"internal/chaos":    {},
 	"internal/edits":    {},
+	"internal/history":  {".", "store"},
 	"internal/memstore": {".", "store"},
 	"internal/nesting":  {},
 	"internal/sim":      {".", "internal/memstore", "lease", "plan", "store"},
