@@ -224,8 +224,8 @@ func (c *Control) ResolveEffect(ctx context.Context, req store.ResolveEffectRequ
 	switch {
 	case req.Key == "":
 		return nil, duly.Invalid("key", "is missing")
-	case len(req.Key) > 4096:
-		return nil, duly.Invalid("key", "is %d bytes long; at most 4096 are allowed", len(req.Key))
+	case len(req.Key) > 1000:
+		return nil, duly.Invalid("key", "is %d bytes long; at most 1000 are allowed", len(req.Key))
 	case !json.Valid(req.After):
 		return nil, duly.Invalid("after", "is missing: what does the ledger hold now?")
 	case len(req.Occurrences) > 1000:

@@ -141,7 +141,7 @@ func trimZero(s string) string {
 
 func TestManyEffectsAreFoundByTheirKeys(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
-		keys := []string{"plain", "odd 🙂\n\x00", strings.Repeat("long/", 700), "bill/1", "bill/2"}
+		keys := []string{"plain", "odd 🙂\n\x00", strings.Repeat("long/", 200), "bill/1", "bill/2"}
 		for _, key := range keys[:3] {
 			if _, _, err := r.do(owner(t.Context(), 2, nil), key, func(context.Context, *txn) (Invoice, error) { return Invoice{Note: key}, nil }); err != nil {
 				t.Fatal(err)

@@ -16,6 +16,9 @@ import (
 const (
 	rowsPerStatement  = 1000
 	bytesPerStatement = 1 << 20
+	// keysPerStatement is how many keys a server is given at once: few round
+	// trips are what counts where it is busy.
+	keysPerStatement = 5000
 )
 
 // numbered is an effect and its place in the batch.
@@ -60,14 +63,17 @@ func insertMany(ctx context.Context, tx Tx, w *work, b batch) (map[string]*row, 
 	return existing, nil
 }
 
-// takeAll answers how many keys it took. Usually none is taken, and PostgreSQL
-// is a third quicker where it need not be ready for that.
+// takeAll answers how many keys it took. Usually none is taken by others, and
+// PostgreSQL and MariaDB are a third quicker where they need not be ready for
+// that.
 func takeAll(ctx context.Context, tx Tx, w *work, all []numbered) (int, error) {
-	if tx.Dialect() != sqldb.Postgres {
+	if tx.Dialect() == sqldb.SQLite { // to which it is all one
 		return takeFree(ctx, tx, w, all, true)
 	}
 	taken := 0
-	err := savepoint(ctx, tx, all[0].effect, func() (err error) {
+	inner := all[0].effect
+	inner.key += "\x00 taken" // or MySQL would replace the savepoint of a batch that begins with it
+	err := savepoint(ctx, tx, inner, func() (err error) {
 		taken, err = takeFree(ctx, tx, w, all, false)
 		return err
 	})
@@ -78,14 +84,25 @@ func takeAll(ctx context.Context, tx Tx, w *work, all []numbered) (int, error) {
 }
 
 func takeFree(ctx context.Context, tx Tx, w *work, all []numbered, tolerant bool) (int, error) {
+	most := keysPerStatement
+	if tx.Dialect() == sqldb.SQLite { // which has no round trips
+		most = rowsPerStatement
+	}
 	taken := 0
-	for chunk := range slices.Chunk(all, rowsPerStatement) {
-		query, args := insertStatement(tx.Dialect(), w, chunk, tolerant)
-		n, err := tx.Exec(ctx, query, args...)
+	for len(all) > 0 {
+		n, size := 0, 0
+		for n < len(all) && n < most && size < bytesPerStatement/2 {
+			whole, _ := all[n].whole.(string)
+			size += len(all[n].column) + len(whole) + 40
+			n++
+		}
+		query, args := insertStatement(tx.Dialect(), w, all[:n], tolerant)
+		got, err := tx.Exec(ctx, query, args...)
 		if err != nil {
 			return 0, err
 		}
-		taken += int(n)
+		taken += int(got)
+		all = all[n:]
 	}
 	return taken, nil
 }
@@ -113,7 +130,7 @@ func insertStatement(d sqldb.Dialect, w *work, chunk []numbered, tolerant bool) 
 	var q strings.Builder
 	q.Grow(len(chunk) * 80)
 	q.WriteString("INSERT ")
-	if d == sqldb.MySQL {
+	if d == sqldb.MySQL && tolerant {
 		q.WriteString("IGNORE ")
 	}
 	q.WriteString(into + "VALUES ")
@@ -131,7 +148,7 @@ func insertStatement(d sqldb.Dialect, w *work, chunk []numbered, tolerant bool) 
 		q.WriteString(claim)
 		q.WriteByte(')')
 	}
-	if d == sqldb.SQLite {
+	if d == sqldb.SQLite && tolerant {
 		q.WriteString(" ON CONFLICT (business_key) DO NOTHING")
 	}
 	return q.String(), nil

@@ -15,8 +15,9 @@ import (
 // ErrStale is fence.ErrStale: this attempt has lost its ownership.
 var ErrStale = fence.ErrStale
 
-// maxKey is how long a business key may be, in bytes.
-const maxKey = 4096
+// maxKey is how long a business key may be, in bytes. It is what history takes
+// too: a report with a longer one would be refused.
+const maxKey = 1000
 
 type unownedKey struct{}
 

@@ -106,7 +106,23 @@ func effectsIn(data []byte) ([]target.Effect, error) {
 }
 
 // refused is the result of an answer that is no success.
+//
+// Of the effects that the answer names it keeps those that may have happened all
+// the same.
 func (r *Runner) refused(m *message, res *nethttp.Response, data []byte) target.Result {
+	result := r.refusal(m, res, data)
+	if data = bytes.TrimSpace(data); len(data) > 0 && utf8.Valid(data) && json.Valid(data) {
+		told, _ := effectsIn(data)
+		for _, e := range told {
+			if e.Open {
+				result.Effects = append(result.Effects, e)
+			}
+		}
+	}
+	return result
+}
+
+func (r *Runner) refusal(m *message, res *nethttp.Response, data []byte) target.Result {
 	isProblem, detail := problem(res.Header, data)
 	text := fmt.Sprintf("%s answered %s", m.url.Host, target.Text([]byte(res.Status)))
 	if detail != "" {

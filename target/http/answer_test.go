@@ -163,6 +163,13 @@ func TestOnlyASuccessHasAResult(t *testing.T) {
 	}
 }
 
+func TestARefusalCanNameWhatMayHaveHappened(t *testing.T) {
+	res := answering(t, 502, nil, `{"effects":[{"key":"charge/42","open":true},{"key":"mail/42"}]}`, nil)
+	if want := []target.Effect{{Key: "charge/42", Open: true}}; res.Outcome != duly.AttemptFailed || !reflect.DeepEqual(res.Effects, want) {
+		t.Errorf("got %+v", res)
+	}
+}
+
 func TestAnAnswerBeyondItsLimitIsCut(t *testing.T) {
 	limit := func(a *target.Assignment) { a.Target.HTTP.ResponseLimit = 10 }
 	if res := answering(t, 200, nil, "0123456789", limit); res.Output != "0123456789" {

@@ -22,6 +22,11 @@
 //
 //	{"effects": [{"key": "invoice/42/2026-11", "reused": true}]}
 //
+// An answer that is no success may name those that may have happened all the
+// same, so that the occurrence does not end as failed:
+//
+//	{"effects": [{"key": "charge/42/2026-11", "open": true}]}
+//
 // Targets are given by people, so the package trusts no address: those of cloud
 // metadata services are never dialled, with Options.PublicOnly no private one
 // either. What counts is the address dialled, not the name. Redirects to another
