@@ -20,6 +20,10 @@ const (
 	WhyCoversUnread = "covered periods ignored"
 )
 
+func mistakes() []string {
+	return []string{WhyNoKey, WhyNoFence, WhyNotReused, WhyMissing, WhyShortLease, WhyDeaf, WhyCoversUnread}
+}
+
 // diagnose says what is wrong with the job, in words.
 func (f *found) diagnose(opt *Options) (why []string) {
 	why = append(why, f.whyRepeated()...)

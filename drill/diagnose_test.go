@@ -123,22 +123,28 @@ func TestCountedEffectsAreAttributedByTheirKeyAndByWhoIsAtWork(t *testing.T) {
 	at := func(s float64, kind MarkKind, node string, token int64, n int) Mark {
 		return Mark{At: second(s), Kind: kind, Node: node, Occurrence: occ, Attempt: n, Token: token}
 	}
-	s := &stage{opt: &Options{}, changed: make(chan struct{}), marks: []Mark{
+	s := &stage{opt: &Options{Job: &Job{Exec: "x"}}, changed: make(chan struct{}), marks: []Mark{
 		at(0, MarkBegin, "node-1", 1, 1),
 		at(1, MarkStop, "node-1", 1, 1),
 		at(2, MarkBegin, "node-2", 2, 2),
 		at(4, MarkEnd, "node-2", 2, 2),
 		at(5, MarkContinue, "node-1", 1, 1),
 	}}
-	for when, attempt := range map[float64]int{0.5: 1, 1.5: 1, 3: 2, 6: 1} {
-		if m, ok := s.atWorkAt(second(when), occ); !ok || m.Attempt != attempt {
-			t.Errorf("at %vs it is attempt %d's, want %d", when, m.Attempt, attempt)
+	for _, tt := range []struct {
+		from, to float64
+		attempt  int
+	}{{0, 0.5, 1}, {2.5, 3, 2}, {3.9, 4.1, 2}, {4.5, 6, 1}} {
+		if m, ok := s.whose(second(tt.from), second(tt.to), occ); !ok || m.Attempt != tt.attempt {
+			t.Errorf("between %vs and %vs it is attempt %d's, want %d", tt.from, tt.to, m.Attempt, tt.attempt)
 		}
 	}
-	s.markCounted(second(3), tally{keys: map[string]int{"ada|2026-11-28": 0}}, tally{keys: map[string]int{"ada|2026-11-28": 1, "bob|2026-11-28": 1}})
+	s.markCounted(second(2.5), second(3), tally{keys: map[string]int{"ada|2026-11-28": 0}}, tally{keys: map[string]int{"ada|2026-11-28": 1, "bob|2026-11-28": 1}})
 	last := s.marks[len(s.marks)-1]
 	if last.Kind != MarkEffect || last.Attempt != 2 || last.Token != 2 || last.Text != "counted 2: ada|2026-11-28, bob|2026-11-28" {
 		t.Errorf("marked %+v", last)
+	}
+	if m, _ := s.whose(second(3.9), second(5.1), occ); m.Attempt != 1 {
+		t.Errorf("an attempt that has had its effect is taken for the one that wakes up: %d", m.Attempt)
 	}
 	// Where a job tells of its effects itself, counting adds nothing.
 	s.marks = append(s.marks, Mark{At: second(3), Kind: MarkEffect, Key: "ada/2026-11-28"})

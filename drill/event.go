@@ -35,7 +35,7 @@ const (
 	saysEnd     eventKind = "end"     // it has returned
 )
 
-// gate makes attempts wait at a point until the director opens it.
+// gate makes attempts wait at a point until the director opens that point.
 type gate struct {
 	Point   eventKind `json:"point"`             // saysBefore or saysAfter
 	Attempt int       `json:"attempt,omitempty"` // 0: all

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -41,8 +42,9 @@ type nodeConfig struct {
 	Markers string `json:"markers,omitempty"`
 }
 
-// openGates is the one command that a node knows: every gate opens.
-const openGates = "open"
+// openGates is the one command that a node knows: the gates of the point that
+// follows open for good.
+const openGates = "open "
 
 const (
 	// sessionTTL is how long a killed node counts as alive: it bounds how long
@@ -70,7 +72,7 @@ func RunNode(ctx context.Context, in io.Reader, out, errs io.Writer) error {
 		return duly.Invalid("stdin", "holds no configuration: %v", err)
 	}
 	duly.Version = cmp.Or(cfg.Version, duly.Version)
-	p := &performer{cfg: cfg, voice: newVoice(out), open: make(chan struct{})}
+	p := &performer{cfg: cfg, voice: newVoice(out), open: map[eventKind]*opening{saysBefore: newOpening(), saysAfter: newOpening()}}
 	// A read of standard input cannot be called off, so this one ends with the
 	// process.
 	go p.listen(lines, cancel)
@@ -123,9 +125,16 @@ func openPatiently(ctx context.Context, url string) (store.Store, error) {
 type performer struct {
 	cfg   nodeConfig
 	voice *voice
-	once  sync.Once
-	open  chan struct{} // closed when the gates are open
+	open  map[eventKind]*opening // by point
 }
+
+// opening is whether the gates of a point are open.
+type opening struct {
+	once sync.Once
+	is   chan struct{} // closed when they are
+}
+
+func newOpening() *opening { return &opening{is: make(chan struct{})} }
 
 func (p *performer) listen(lines *bufio.Reader, gone func()) {
 	for {
@@ -134,8 +143,9 @@ func (p *performer) listen(lines *bufio.Reader, gone func()) {
 			gone()
 			return
 		}
-		if line == openGates+"\n" {
-			p.once.Do(func() { close(p.open) })
+		point, is := strings.CutPrefix(strings.TrimSpace(line), openGates)
+		if gates := p.open[eventKind(point)]; is && gates != nil {
+			gates.once.Do(func() { close(gates.is) })
 		}
 	}
 }
@@ -156,7 +166,7 @@ func (p *performer) reach(ctx context.Context, point eventKind, a target.Assignm
 		ended = nil
 	}
 	select {
-	case <-p.open:
+	case <-p.open[point].is:
 		return nil
 	case <-ended:
 		return context.Cause(ctx)

@@ -101,7 +101,7 @@ func (s *stage) measure(effects int) rehearsal {
 // they happen where the job does not say so itself.
 type poll struct {
 	once  sync.Once
-	quit  context.CancelFunc
+	quit  chan struct{}
 	ended chan struct{}
 }
 
@@ -112,13 +112,21 @@ func (s *stage) startPolling(ctx context.Context) {
 	if !s.ownJob() {
 		return
 	}
-	ctx, s.poll.quit = context.WithCancel(ctx)
-	s.poll.ended = make(chan struct{})
+	s.poll.quit, s.poll.ended = make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(s.poll.ended)
-		last := s.before
-		for pause(ctx, pollEvery) == nil {
-			if !s.atWork() {
+		next := time.NewTicker(pollEvery)
+		defer next.Stop()
+		last, began := s.before, time.Now()
+		for over := false; !over; {
+			select {
+			case <-next.C:
+			case <-s.poll.quit: // after a last look
+				over = true
+			case <-ctx.Done():
+				return
+			}
+			if !over && !s.busy() {
 				continue
 			}
 			asked := time.Now()
@@ -126,8 +134,8 @@ func (s *stage) startPolling(ctx context.Context) {
 			if err != nil {
 				continue // the verifier counts again, and tells
 			}
-			s.markCounted(asked, last, now)
-			last = now
+			s.markCounted(began, asked, last, now)
+			last, began = now, asked
 		}
 	}()
 }
@@ -136,16 +144,17 @@ func (p *poll) stop() {
 	if p.quit == nil {
 		return
 	}
-	p.once.Do(func() { p.quit(); <-p.ended })
+	p.once.Do(func() { close(p.quit); <-p.ended })
 }
 
 // counted begins the text of an effect that was counted, not told.
 const counted = "counted"
 
-// markCounted notes the effects that came between two counts. Whose they are
+// markCounted notes the effects that came between two counts, which began at
+// these moments. Whose they are
 // is told by their keys, if they have the period in them, and by who was at
 // work.
-func (s *stage) markCounted(at time.Time, was, is tally) {
+func (s *stage) markCounted(from, at time.Time, was, is tally) {
 	fresh := map[string][]string{} // by occurrence
 	for key, n := range is.keys {
 		if n > was.keys[key] {
@@ -161,7 +170,7 @@ func (s *stage) markCounted(at time.Time, was, is tally) {
 		if keys[0] != "" {
 			m.Text += ": " + strings.Join(shortList(keys, 3), ", ")
 		}
-		if a, ok := s.atWorkAt(at, occurrence); ok {
+		if a, ok := s.whose(from, at, occurrence); ok {
 			m.Node, m.Occurrence, m.Attempt, m.Token = a.Node, a.Occurrence, a.Attempt, a.Token
 		}
 		s.mark(m)
@@ -195,9 +204,9 @@ func periodOf(occurrence string) string {
 // pollAfter is how long after the last sign of work counting goes on.
 const pollAfter = 2 * time.Second
 
-// atWork reports whether there can be effects just now: counting costs a
+// busy reports whether there can be effects just now: counting costs a
 // process each time.
-func (s *stage) atWork() bool {
+func (s *stage) busy() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := len(s.marks) - 1; i >= 0; i-- {
@@ -212,57 +221,85 @@ func (s *stage) atWork() bool {
 	return false
 }
 
-// atWorkAt is the attempt, at an occurrence or at any, that is most likely to
-// have had an effect just before a count began: the newest that went on then,
-// else the one that had ended last.
-func (s *stage) atWorkAt(at time.Time, occurrence string) (Mark, bool) {
+// atWork is what is known of an attempt when it comes to whose an effect was.
+type atWork struct {
+	Mark
+	ended  time.Time // zero: it goes on
+	paused bool
+	had    bool // an effect before
+}
+
+// whose is the attempt, at an occurrence or at any, that is most likely to have
+// had an effect between two moments: one that was at work then, rather one that
+// had none before, rather the newest; else the one that had ended last.
+func (s *stage) whose(from, to time.Time, occurrence string) (Mark, bool) {
+	var best *atWork
+	for _, a := range s.attemptsUntil(to, occurrence) {
+		if best == nil || s.rank(a, from) >= s.rank(best, from) {
+			best = a
+		}
+	}
+	if best == nil {
+		return Mark{}, false
+	}
+	return best.Mark, true
+}
+
+func (s *stage) rank(a *atWork, from time.Time) int {
+	over := !a.ended.IsZero() && a.ended.Before(from)
+	// What is paused does nothing, unless it is a service behind a URL, which
+	// nobody has paused.
+	idle := a.paused && s.opt.Job != nil && s.opt.Job.URL == ""
+	switch {
+	case over:
+		return 0
+	case idle:
+		return -1
+	case a.had:
+		return 1
+	}
+	return 2
+}
+
+// attemptsUntil lists the attempts that had begun at a moment, oldest first.
+func (s *stage) attemptsUntil(at time.Time, occurrence string) []*atWork {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	type who struct {
 		node  string
 		token int64
 	}
-	frozen := map[string]bool{}
-	ended := map[who]bool{}
-	var running, paused, last []Mark
-	var marks []Mark
+	known := map[who]*atWork{}
+	var all []*atWork
 	for _, m := range s.marks {
-		if !m.At.After(at) {
-			marks = append(marks, m)
+		if m.At.After(at) {
+			continue
 		}
-	}
-	for _, m := range marks {
-		other := occurrence != "" && m.Occurrence != occurrence
+		a := known[who{m.Node, m.Token}]
 		switch m.Kind {
-		case MarkStop:
-			frozen[m.Node] = true
-		case MarkContinue:
-			delete(frozen, m.Node)
+		case MarkBegin:
+			if a == nil && (occurrence == "" || m.Occurrence == occurrence) {
+				a = &atWork{Mark: m}
+				known[who{m.Node, m.Token}] = a
+				all = append(all, a)
+			}
+		case MarkStop, MarkContinue:
+			for _, other := range all {
+				if other.Node == m.Node {
+					other.paused = m.Kind == MarkStop
+				}
+			}
 		case MarkEnd, MarkKill:
-			ended[who{m.Node, m.Token}] = true
-			if !other {
-				last = append(last, m)
+			if a != nil {
+				a.ended = m.At
+			}
+		case MarkEffect:
+			if a != nil {
+				a.had = true
 			}
 		}
 	}
-	for _, m := range marks {
-		switch {
-		case m.Kind != MarkBegin || ended[who{m.Node, m.Token}] || occurrence != "" && m.Occurrence != occurrence:
-		case frozen[m.Node]:
-			paused = append(paused, m) // a service behind a URL goes on, though
-		default:
-			running = append(running, m)
-		}
-	}
-	switch {
-	case len(running) > 0:
-		return running[len(running)-1], true
-	case len(paused) > 0:
-		return paused[len(paused)-1], true
-	case len(last) > 0:
-		return last[len(last)-1], true
-	}
-	return Mark{}, false
+	return all
 }
 
 // settledMarks are the marks in order of time. Where a job tells of its effects

@@ -96,7 +96,7 @@ func playStoreLost(ctx context.Context, s *stage) error {
 	if e, err = s.await(ctx, "an attempt to have its effect", reaches(saysAfter, last, 0)); err != nil {
 		return err
 	}
-	back := time.AfterFunc(s.lease()/5, e.node.openGates) // while the store is away
+	back := time.AfterFunc(s.lease()/5, func() { e.node.openGates(saysAfter) }) // while the store is away
 	defer back.Stop()
 	if err := s.cutFor(ctx, e, long); err != nil {
 		return err

@@ -124,7 +124,7 @@ func playPause(ctx context.Context, s *stage) error {
 		return err
 	}
 	s.mark(Mark{Kind: MarkContinue, Node: e.node.name, Occurrence: e.Occurrence, Attempt: e.Attempt, Token: e.Token})
-	e.node.openGates()
+	e.node.openGates(saysBefore)
 	e.node.thawCommands()
 	e.node.waitCommands(2*s.house.normal.duration + time.Second)
 	e.node.thaw()

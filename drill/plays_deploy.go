@@ -33,12 +33,13 @@ func playDrain(ctx context.Context, s *stage) error {
 		return err
 	}
 	s.terminate(e.node, e)
-	e.node.openGates()
+	e.node.openGates(saysAfter)
 	s.endsWell(e.node)
 	if _, err := s.start(e.node.name); err != nil {
 		return err
 	}
-	// Too little: nobody opens the gate.
+	// Too little: nobody opens the gate before. (It can still be the node that
+	// ends already.)
 	if e, err = s.await(ctx, "an attempt to come to its effect", reaches(saysBefore, periods[1], 1)); err != nil {
 		return err
 	}

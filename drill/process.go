@@ -83,8 +83,10 @@ func (p *process) groups() []int {
 	return slices.Clone(p.commands)
 }
 
-// openGates lets everything pass from now on.
-func (p *process) openGates() { _, _ = io.WriteString(p.stdin, openGates+"\n") }
+// openGates lets everything pass a point from now on.
+func (p *process) openGates(point eventKind) {
+	_, _ = io.WriteString(p.stdin, openGates+string(point)+"\n")
+}
 
 // kill is what a power failure does: node and commands are gone at once.
 func (p *process) kill() {

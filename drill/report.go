@@ -1,6 +1,8 @@
 package drill
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/duly-dev/duly"
@@ -141,19 +143,26 @@ func (r *Result) add(round Result) {
 	}
 }
 
-// maxWhy bounds the sentences about one scenario; many rounds repeat
-// themselves.
+// maxWhy bounds the sentences about one scenario.
 const maxWhy = 6
 
+// union adds sentences that say something new: of each mistake one example is
+// enough, however many rounds showed it.
 func union(have, more []string) []string {
 	for _, s := range more {
-		known := false
-		for _, h := range have {
-			known = known || h == s
-		}
+		known := slices.ContainsFunc(have, func(h string) bool { return h == s || mistake(s) != "" && mistake(h) == mistake(s) })
 		if !known && len(have) < maxWhy {
 			have = append(have, s)
 		}
 	}
 	return have
+}
+
+// mistake is which mistake of a job's a sentence is about, if any.
+func mistake(sentence string) string {
+	word, _, _ := strings.Cut(sentence, ": ")
+	if slices.Contains(mistakes(), word) {
+		return word
+	}
+	return ""
 }

@@ -12,7 +12,7 @@ import (
 
 func TestAFailedRoundOutranksThoseThatPassed(t *testing.T) {
 	pass := Result{Verdict: Pass, Occurrences: 3, Attempts: 4, Effects: 6, RecoveryMS: 1000, Why: []string{"fine"}}
-	fail := Result{Verdict: Fail, Occurrences: 3, Attempts: 4, Effects: 7, RepeatedEffects: 1, RecoveryMS: 500, Why: []string{WhyNoKey, WhyNoKey}, Timeline: Timeline{Nodes: []string{"node-9"}}}
+	fail := Result{Verdict: Fail, Occurrences: 3, Attempts: 4, Effects: 7, RepeatedEffects: 1, RecoveryMS: 500, Why: []string{WhyNoKey + ": one", WhyNoKey + ": two"}, Timeline: Timeline{Nodes: []string{"node-9"}}}
 	var all Result
 	for _, r := range []Result{pass, fail, pass, fail} {
 		all.add(r)
@@ -20,7 +20,7 @@ func TestAFailedRoundOutranksThoseThatPassed(t *testing.T) {
 	if all.Verdict != Fail || all.Rounds != 4 || all.Failed != 2 || all.Effects != 26 || all.RepeatedEffects != 2 || all.RecoveryMS != 1000 {
 		t.Errorf("got %+v", all)
 	}
-	if len(all.Why) != 1 || all.Why[0] != WhyNoKey || len(all.Timeline.Nodes) != 1 {
+	if len(all.Why) != 1 || all.Why[0] != WhyNoKey+": one" || len(all.Timeline.Nodes) != 1 {
 		t.Errorf("why %q, timeline of %q", all.Why, all.Timeline.Nodes)
 	}
 }
