@@ -14,7 +14,7 @@ const (
 	svgLeft    = 74.0 // names of nodes
 	svgRight   = 16.0
 	svgTop     = 8.0
-	svgLane    = 46.0
+	svgLane    = 52.0
 	svgBar     = 18.0
 	svgAxis    = 26.0
 	svgLetters = 6.2 // about the width of a letter in a bar
@@ -165,7 +165,7 @@ func (d *drawing) marks() {
 // since they come close together.
 const (
 	below = svgBar/2 + 11
-	above = -svgBar/2 - 8
+	above = -svgBar/2 - 15
 )
 
 // flag is a line across a lane with a word beside it.

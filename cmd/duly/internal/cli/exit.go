@@ -30,7 +30,7 @@ var exitCodes = []struct {
 	meaning string
 }{
 	{exitOK, "done; with trigger --wait, the occurrence succeeded"},
-	{exitFailure, "it failed for a reason that no other code names; with trigger --wait, the occurrence did not succeed; with audit effects, ledger and history do not agree"},
+	{exitFailure, "it failed for a reason that no other code names; with trigger --wait, the occurrence did not succeed; with audit effects, ledger and history do not agree; with drill, a promise was broken"},
 	{exitUsage, "the command line cannot be understood; with plan --exit-code, there are changes"},
 	{exitNotFound, "the schedule, occurrence or file does not exist"},
 	{exitConflict, "it exists already, changed meanwhile, or is in a state that forbids the step"},
