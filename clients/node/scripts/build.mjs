@@ -8,7 +8,7 @@ const dir = fileURLToPath(new URL("../", import.meta.url));
 const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 
 rmSync(`${dir}dist`, { recursive: true, force: true });
-for (const [project, type] of [["tsconfig.json", "module"], ["tsconfig.cjs.json", "commonjs"]]) {
+for (const [project, type] of [["tsconfig.esm.json", "module"], ["tsconfig.cjs.json", "commonjs"]]) {
   execFileSync(process.execPath, [tsc, "-p", project], { cwd: dir, stdio: "inherit" });
   const out = `${dir}dist/${type === "module" ? "esm" : "cjs"}`;
   mkdirSync(out, { recursive: true });

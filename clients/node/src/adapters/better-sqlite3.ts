@@ -1,3 +1,4 @@
+import { serial } from "../effect/serial.js";
 import type { Db, Row, Tx } from "../effect/sql.js";
 
 /** The part of better-sqlite3 that is used here. */
@@ -25,7 +26,7 @@ export function sqliteTx(db: SqliteDatabase): Tx {
  * else uses. Transactions of one Db come one after the other.
  */
 export function sqlite<D extends SqliteDatabase>(db: D): Db<D> {
-  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = serial();
   const transaction = async <T>(fn: (native: D, tx: Tx) => Promise<T>): Promise<T> => {
     db.exec("BEGIN IMMEDIATE");
     try {
@@ -41,12 +42,5 @@ export function sqlite<D extends SqliteDatabase>(db: D): Db<D> {
       throw err;
     }
   };
-  return {
-    dialect: "sqlite",
-    transaction: (fn) => {
-      const mine = last.then(() => transaction(fn));
-      last = mine.catch(() => undefined);
-      return mine;
-    },
-  };
+  return { dialect: "sqlite", transaction: (fn) => inTurn(() => transaction(fn)) };
 }

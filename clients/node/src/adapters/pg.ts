@@ -5,9 +5,12 @@ export interface PgClient {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[]; rowCount: number | null }>;
 }
 
-export interface PgPool<C> {
-  connect(): Promise<C>;
+export interface PgPool {
+  connect(): Promise<PgClient & { release(err?: Error | boolean): void }>;
 }
+
+/** What a pool calls its clients; its connect may take a callback too. */
+export type PgClientOf<P extends PgPool> = P extends { connect: { (): Promise<infer C>; (callback: never): unknown } } ? C : Awaited<ReturnType<P["connect"]>>;
 
 /** A transaction that the application has begun on a client of pg. */
 export function pgTx(client: PgClient): Tx {
@@ -20,7 +23,7 @@ export function pgTx(client: PgClient): Tx {
 }
 
 /** A pool of pg. */
-export function pg<C extends PgClient & { release(err?: Error | boolean): void }>(pool: PgPool<C>): Db<C> {
+export function pg<P extends PgPool>(pool: P): Db<PgClientOf<P>> {
   return {
     dialect: "postgres",
     transaction: async (fn) => {
@@ -29,7 +32,7 @@ export function pg<C extends PgClient & { release(err?: Error | boolean): void }
       try {
         await client.query("BEGIN");
         try {
-          const result = await fn(client, pgTx(client));
+          const result = await fn(client as PgClientOf<P>, pgTx(client));
           await client.query("COMMIT");
           return result;
         } catch (err) {

@@ -1,4 +1,5 @@
 import { DulyError } from "../errors.js";
+import { serial } from "../effect/serial.js";
 import { type Db, type Dialect, rebind, type Row, type Tx } from "../effect/sql.js";
 
 /** The part of TypeORM that is used here: an EntityManager in a transaction. */
@@ -21,7 +22,15 @@ export function typeormTx(dialect: Dialect, manager: TypeormManager): Tx {
   };
 }
 
-/** A DataSource of TypeORM. */
-export function typeorm<X extends TypeormManager>(dialect: Dialect, source: { transaction<T>(fn: (manager: X) => Promise<T>): Promise<T> }): Db<X> {
-  return { dialect, transaction: (fn) => source.transaction((manager) => fn(manager, typeormTx(dialect, manager))) };
+/** A DataSource of TypeORM. One of SQLite has one connection, so its transactions come one after the other. */
+export function typeorm<X extends TypeormManager>(dialect: Dialect, source: TypeormSource<X>): Db<X> {
+  const begin = <T>(fn: (native: X, tx: Tx) => Promise<T>) => source.transaction((manager) => fn(manager, typeormTx(dialect, manager)));
+  const inTurn = serial();
+  return { dialect, transaction: dialect === "sqlite" ? (fn) => inTurn(() => begin(fn)) : begin };
+}
+
+/** The part of a DataSource that is used here. */
+export interface TypeormSource<X> {
+  readonly manager: X;
+  transaction<T>(fn: (manager: X) => Promise<T>): Promise<T>;
 }

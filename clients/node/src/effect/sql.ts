@@ -57,5 +57,5 @@ export const num = (v: unknown): number => (v === null || v === undefined ? 0 : 
 export function text(v: unknown): string | undefined {
   if (v === null || v === undefined) return undefined;
   if (Buffer.isBuffer(v)) return v.toString("latin1");
-  return typeof v === "string" ? v : String(v as number);
+  return typeof v === "string" ? v : `${v as number}`;
 }

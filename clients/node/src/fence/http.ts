@@ -103,7 +103,7 @@ export function expressFence(store: FenceStore, options: FenceOptions = {}): Mid
 interface Reply {
   code(status: number): Reply;
   headers(values: Record<string, string>): Reply;
-  send(payload: string): unknown;
+  send(payload: Buffer): unknown;
 }
 
 /** The same as a hook for Fastify: `fastify.addHook("onRequest", fastifyFence(store))`. */
@@ -111,7 +111,7 @@ export function fastifyFence(store: FenceStore, options: FenceOptions = {}) {
   return (request: { headers: IncomingHttpHeaders }, reply: Reply, done: (err?: Error) => void): void => {
     void judge(request.headers, store, options).then((verdict) => {
       if ("status" in verdict) {
-        reply.code(verdict.status).headers(headers).send(problem(verdict));
+        reply.code(verdict.status).headers(headers).send(Buffer.from(problem(verdict))); // a text would be given a charset
         return;
       }
       if (verdict.grant === undefined) done();

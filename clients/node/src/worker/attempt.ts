@@ -70,6 +70,9 @@ export class Attempt {
 
   /** Calls the handler and reports; it is settled when the handler's code has returned. */
   async work(handler: Handler): Promise<void> {
+    if (!this.owned()) { // this process stood still while the claim was on its way to it
+      return this.conclude({ outcome: "released", error: "the lease had run out before the work could begin" });
+    }
     let failure: { err: unknown } | undefined;
     try {
       await withGrant(this.occurrence.grant, () => handler(this.occurrence));

@@ -49,7 +49,7 @@ function guarded(dir: string, as: object, signal: string, command: string[]): Se
 async function answering(ask: () => Promise<void>): Promise<void> {
   for (const deadline = Date.now() + 120_000; ; ) {
     try {
-      return await ask();
+      await ask(); return;
     } catch (err) {
       if (Date.now() > deadline) throw err;
       await new Promise((resolve) => setTimeout(resolve, 50));
