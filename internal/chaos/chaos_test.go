@@ -47,6 +47,8 @@ func newPlan(start, end time.Time) *plan {
 	p.add("allow-1", time.Second, duly.OverlapAllow, "three")
 	p.add("allow-2", 2*time.Second, duly.OverlapAllow, "three")
 	p.add("combine-1", time.Second, duly.OverlapCombine, "")
+	p.add("joined-1", time.Second, duly.OverlapWait, "")
+	p.add("joined-2", 2*time.Second, duly.OverlapCombine, "")
 	p.add("shared-1", 2*time.Second, duly.OverlapAllow, "one")
 	p.add("shared-2", 3*time.Second, duly.OverlapWait, "one")
 	p.add("shared-3", 5*time.Second, duly.OverlapCombine, "one")
@@ -93,7 +95,7 @@ func TestChaos(t *testing.T) {
 		wire := newWire(t, name, a.Addr(), b.Addr())
 		m.members = append(m.members, &member{wire: wire, process: newProcess(t, order{
 			Name: name, Slots: 10, Store: wire.url("postgres", "&statement_timeout=5s"),
-			App: wire.url("app", appSettings),
+			App: wire.url("app", appSettings), Home: wire.url("postgres", appSettings),
 		})})
 		m.members[i].start()
 	}
@@ -144,7 +146,7 @@ CREATE TRIGGER note_owned AFTER INSERT OR UPDATE ON duly.occurrences FOR EACH RO
 `
 
 // The business rows have no unique key: what is repeated is to be seen.
-const made = `CREATE TABLE made (n bigserial PRIMARY KEY, key text, occurrence text, attempt integer, token bigint, worker text, at timestamptz DEFAULT clock_timestamp())`
+const made = `CREATE TABLE IF NOT EXISTS made (n bigserial PRIMARY KEY, key text, occurrence text, attempt integer, token bigint, worker text, at timestamptz DEFAULT clock_timestamp())`
 
 func openWorld(t testing.TB, storeURL, appURL string) *world {
 	t.Helper()
@@ -163,16 +165,26 @@ func openWorld(t testing.TB, storeURL, appURL string) *world {
 		t.Cleanup((*pool).Close)
 	}
 	_, err = w.own.Exec(ctx, audit)
-	if err == nil {
-		_, err = w.app.Exec(ctx, made)
-	}
-	if err == nil {
-		err = effect.Migrate(ctx, pgxeffect.DB(w.app))
+	for _, db := range []*pgxpool.Pool{w.own, w.app} {
+		if err == nil {
+			_, err = db.Exec(ctx, made)
+		}
+		if err == nil {
+			err = effect.Migrate(ctx, pgxeffect.DB(db))
+		}
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	return w
+}
+
+// effectsOf is the database that has a schedule's effects.
+func (w *world) effectsOf(schedule string) *pgxpool.Pool {
+	if joins(schedule) {
+		return w.own
+	}
+	return w.app
 }
 
 func (w *world) apply(p *plan) {

@@ -13,7 +13,8 @@
 //   - every occurrence has come to an end, the one that its work calls for;
 //   - a queue never had more owners at once than its concurrency, by an audit
 //     that triggers write along with each change of ownership;
-//   - the effects are those that are expected, each once.
+//   - the effects are those that are expected, each once;
+//   - where an effect's commit completes its attempt, no attempt comes after it.
 //
 // A run prints its seed first. Where a promise is broken it prints what broke
 // it, and the history of the occurrence. To do the same faults again (what

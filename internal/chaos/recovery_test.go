@@ -24,9 +24,12 @@ func TestRecovery(t *testing.T) {
 		how   syscall.Signal
 		limit time.Duration
 	}{
-		{syscall.SIGKILL, lease + time.Second}, {syscall.SIGTERM, 100 * time.Millisecond},
-		{syscall.SIGKILL, lease + time.Second}, {syscall.SIGTERM, 100 * time.Millisecond},
-		{syscall.SIGKILL, lease + time.Second}, {syscall.SIGTERM, 100 * time.Millisecond},
+		{syscall.SIGKILL, lease + time.Second},
+		{syscall.SIGTERM, 100 * time.Millisecond},
+		{syscall.SIGKILL, lease + time.Second},
+		{syscall.SIGTERM, 100 * time.Millisecond},
+		{syscall.SIGKILL, lease + time.Second},
+		{syscall.SIGTERM, 100 * time.Millisecond},
 	} {
 		first := s.worker(fmt.Sprintf("first-%d", i))
 		id := s.trigger("hold", nil)

@@ -22,7 +22,7 @@ func TestVerifierSeesEachBrokenPromise(t *testing.T) {
 	p := newPlan(start, start.Add(6*time.Second))
 	p.add("hopeless", time.Second, duly.OverlapAllow, "three")
 	w.apply(p)
-	worker := newProcess(t, order{Name: "worker", Slots: 10, Store: dsn, App: dsn})
+	worker := newProcess(t, order{Name: "worker", Slots: 10, Store: dsn, App: dsn, Home: dsn})
 	worker.start()
 	m := &mischief{t: t, members: []*member{{process: worker}}}
 	w.awaitEnd(m)
@@ -32,6 +32,7 @@ func TestVerifierSeesEachBrokenPromise(t *testing.T) {
 		return
 	}
 	succeeded, failed := w.example(duly.Succeeded, "allow-1"), w.example(duly.Failed, "hopeless")
+	joined := w.example(duly.Succeeded, "joined-1")
 	seq := func(o duly.Occurrence) string { return strconv.FormatInt(o.Seq, 10) }
 	for _, c := range []struct{ name, breaks, want string }{
 		{"AnOccurrenceThatIsNotThere", "UPDATE duly.occurrences SET period = period || 'x' WHERE seq = " + seq(succeeded), "covered by 0"},
@@ -42,6 +43,7 @@ func TestVerifierSeesEachBrokenPromise(t *testing.T) {
 		{"AMissingEffect", "DELETE FROM made WHERE key = '" + effectKey(succeeded.Schedule, succeeded.Period) + "'", "happened 0 times"},
 		{"AnEffectOfWhatFailed", "INSERT INTO made (key) VALUES ('" + effectKey(failed.Schedule, failed.Period) + "')", "happened 1 times"},
 		{"AnEffectOfNothing", "INSERT INTO made (key) VALUES ('" + effectKey("wait-1", "2001-01-01T00:00:00Z") + "')", "nobody owed"},
+		{"AnAttemptAfterACompletion", "UPDATE made SET attempt = 0 WHERE key = '" + effectKey(joined.Schedule, joined.Covers[len(joined.Covers)-1]) + "'", "had completed it"},
 		{"TwoOwners", "UPDATE owned SET n = -n WHERE NOT began AND n = (SELECT min(n) FROM owned WHERE NOT began AND queue IS NULL)", "is still owned"},
 		{"TwoOwnersAtOnce", `WITH first AS (SELECT seq, token FROM owned WHERE began AND queue = (SELECT queue FROM duly.queues WHERE name = 'one') ORDER BY n LIMIT 1)
 			UPDATE owned o SET n = 1000000 FROM first WHERE NOT o.began AND o.token = first.token`, "owners at once"},

@@ -32,12 +32,12 @@ func (w *world) verify(p *plan) (all []broken) {
 // work does, and has its effect once.
 func (w *world) verifySchedule(p *plan, s duly.Schedule) (all []broken) {
 	w.t.Helper()
-	effects := map[string]int{}
+	effects, maker := map[string]int{}, map[string]int{}
 	for _, r := range collect[struct {
-		Key   string
-		Count int
-	}](w, w.app, "SELECT key, count(*) FROM made WHERE key LIKE $1 GROUP BY key", effectKey(s.ID, "%")) {
-		effects[r.Key] = r.Count
+		Key            string
+		Count, Attempt int
+	}](w, w.effectsOf(s.ID), "SELECT key, count(*), coalesce(max(attempt), 0) AS attempt FROM made WHERE key LIKE $1 GROUP BY key", effectKey(s.ID, "%")) {
+		effects[r.Key], maker[r.Key] = r.Count, r.Attempt
 	}
 	covered := map[string][]string{}
 	for _, o := range w.occurrences(s.ID) {
@@ -47,6 +47,11 @@ func (w *world) verifySchedule(p *plan, s duly.Schedule) (all []broken) {
 			continue
 		case natureOf(s.ID, o.Period) == hopeless:
 			want = duly.Failed
+		}
+		// Where the commit of the last effect completes the attempt, none comes
+		// after the one that had it.
+		if by, n := maker[effectKey(s.ID, o.Covers[len(o.Covers)-1])], len(o.Attempts); joins(s.ID) && want == duly.Succeeded && by != n {
+			all = append(all, broken{fmt.Sprintf("attempt %d had completed it, and %d were made", by, n), o.ID})
 		}
 		if o.State != want {
 			all = append(all, broken{fmt.Sprintf("it is %s, not %s", o.State, want), o.ID})
@@ -234,7 +239,7 @@ func (w *world) history(id string) string {
 			Occurrence, Worker string
 			Attempt            int
 			Token              int64
-		}](w, w.app, "SELECT n, occurrence, worker, attempt, token FROM made WHERE key = $1 ORDER BY n", effectKey(schedule, period)) {
+		}](w, w.effectsOf(schedule), "SELECT n, occurrence, worker, attempt, token FROM made WHERE key = $1 ORDER BY n", effectKey(schedule, period)) {
 			fmt.Fprintf(&b, "  effect for %s: row %d by attempt %d of %s on %s, token %d\n", period, r.N, r.Attempt, r.Occurrence, r.Worker, r.Token)
 		}
 	}

@@ -32,6 +32,7 @@ type order struct {
 	Name  string
 	Store string // URL of Duly's store
 	App   string // URL of the application's database, empty for none
+	Home  string // URL of the store's own, as the application's; empty for none
 	Slots int
 }
 
@@ -59,11 +60,14 @@ func runWorker(ctx context.Context, o order, log *slog.Logger) error {
 	}
 	defer n.Close()
 	w := &worker{name: o.Name}
-	if o.App != "" {
-		if w.app, err = pgxpool.New(ctx, o.App); err != nil {
+	for pool, url := range map[**pgxpool.Pool]string{&w.app: o.App, &w.home: o.Home} {
+		if url == "" {
+			continue
+		}
+		if *pool, err = pgxpool.New(ctx, url); err != nil {
 			return err
 		}
-		defer w.app.Close()
+		defer (*pool).Close()
 	}
 	n.Handle("work", w.work)
 	n.Handle("hold", w.hold)
@@ -90,9 +94,13 @@ func openNode(ctx context.Context, o order, log *slog.Logger) (*node.Node, error
 }
 
 type worker struct {
-	name string
-	app  *pgxpool.Pool
+	name      string
+	app, home *pgxpool.Pool
 }
+
+// joins reports whether a schedule's work is completed by the commit of its last
+// effect, in the store's own database.
+func joins(schedule string) bool { return strings.HasPrefix(schedule, "joined") }
 
 // nature is what a period's work is like. It is drawn from its name, so that
 // whoever verifies knows it too.
@@ -102,7 +110,7 @@ const (
 	plain    nature = iota
 	slow            // longer than the lease
 	stumbles        // fails at its first attempt, before its effect
-	forgets         // fails at its first attempt, after its effect
+	forgets         // fails at its first attempt, after its effect; too late where that completes it
 	hopeless        // can never be done
 )
 
@@ -149,8 +157,15 @@ func (w *worker) work(ctx context.Context, occ *node.Occurrence) error {
 			return err
 		}
 	}
-	for _, period := range occ.Covers {
-		_, _, err := effect.Do(ctx, pgxeffect.DB(w.app), effectKey(occ.Schedule, period), func(ctx context.Context, tx pgx.Tx) (struct{}, error) {
+	for i, period := range occ.Covers {
+		app, within := w.app, ctx
+		if joins(occ.Schedule) {
+			app = w.home
+			if i == len(occ.Covers)-1 {
+				within = effect.Completing(ctx)
+			}
+		}
+		_, _, err := effect.Do(within, pgxeffect.DB(app), effectKey(occ.Schedule, period), func(ctx context.Context, tx pgx.Tx) (struct{}, error) {
 			_, err := tx.Exec(ctx, "INSERT INTO made (key, occurrence, attempt, token, worker) VALUES ($1, $2, $3, $4, $5)",
 				effectKey(occ.Schedule, period), duly.OccurrenceID(occ.Schedule, occ.Period), occ.Attempt, occ.Token, w.name)
 			if err == nil {
