@@ -44,7 +44,11 @@ type Occurrence struct {
 	FiredBy  string    `json:"fired_by,omitempty"`
 	TZData   string    `json:"tzdata,omitempty"`
 	Attempts []Attempt `json:"attempts"`
-	Effects  []Effect  `json:"effects"`
+	// Unowned are the tries that nodes made by themselves while they could not
+	// reach the store (when_unavailable: run). They are no attempts, and changed
+	// nothing of the state. Not in lists.
+	Unowned []Unowned `json:"unowned,omitempty"`
+	Effects []Effect  `json:"effects"`
 }
 
 // OccurrenceID is the identity of a schedule's period.
@@ -99,6 +103,20 @@ type Attempt struct {
 	// Stale is a report refused because a newer token had been granted.
 	Stale   *StaleReport `json:"stale,omitempty"`
 	Effects EffectCounts `json:"effects"`
+}
+
+// Unowned is a try at a period that no lease owned.
+type Unowned struct {
+	Period     string    `json:"period"`
+	Node       string    `json:"node"`
+	Due        time.Time `json:"due"`
+	StartedAt  time.Time `json:"started_at"` // by the node's clock, like FinishedAt
+	FinishedAt time.Time `json:"finished_at"`
+	Outcome    Outcome   `json:"outcome"`
+	Error      string    `json:"error,omitempty"`
+	ExitCode   *int      `json:"exit_code,omitempty"`
+	// RecordedAt is when the store learned of it.
+	RecordedAt time.Time `json:"recorded_at,omitzero"`
 }
 
 // StaleReport is what a worker said after it had lost its ownership. It

@@ -67,7 +67,8 @@ type Schedule struct {
 	// Timeout ends an attempt that runs longer. 0: no limit.
 	Timeout Duration `json:"timeout,omitempty"`
 	Retry   Retry    `json:"retry,omitzero"`
-	// WhenUnavailable says what a node does while coordination is down.
+	// WhenUnavailable says what a node does while coordination is down. Default
+	// wait.
 	WhenUnavailable WhenUnavailable `json:"when_unavailable,omitempty"`
 
 	// Payload is any JSON value, handed to the target as it is.
@@ -192,8 +193,15 @@ const (
 // be reached.
 type WhenUnavailable string
 
-// UnavailableWait is the only choice so far: nothing starts without ownership.
-const UnavailableWait WhenUnavailable = "wait"
+// What a node can do.
+const (
+	// UnavailableWait: nothing starts without ownership.
+	UnavailableWait WhenUnavailable = "wait"
+	// UnavailableRun: every node that can do the work does it by itself, unowned,
+	// and what came due is owed all the same once the store is back. For work
+	// that may be done any number of times at once.
+	UnavailableRun WhenUnavailable = "run"
+)
 
 // Retry says how failed and lost attempts are repeated. Backoff doubles with
 // every attempt up to MaxBackoff and carries full jitter.

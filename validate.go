@@ -214,7 +214,7 @@ func (v *faults) policies(s *Schedule) {
 	oneOf(v, "catch_up.policy", s.CatchUp.Policy, CatchUpNone, CatchUpLatest, CatchUpAll, CatchUpCombine)
 	v.between("catch_up.window", s.CatchUp.Window, Duration(time.Second), maxWindow)
 	v.intRange("catch_up.max", s.CatchUp.Max, 0, 1_000_000)
-	oneOf(v, "when_unavailable", s.WhenUnavailable, UnavailableWait)
+	v.unavailable(s)
 	v.intRange("priority", s.Priority, -100, 100)
 	v.between("lease", s.Lease, minLease, maxLease)
 	v.between("timeout", s.Timeout, Duration(time.Millisecond), maxPolicy)
@@ -227,6 +227,27 @@ func (v *faults) policies(s *Schedule) {
 	if s.Queue != "" {
 		if err := CheckID(s.Queue); err != nil {
 			v.add("queue", "%v", err)
+		}
+	}
+}
+
+// unavailable refuses to run without the store what only the store can bound.
+func (v *faults) unavailable(s *Schedule) {
+	oneOf(v, "when_unavailable", s.WhenUnavailable, UnavailableWait, UnavailableRun)
+	if s.WhenUnavailable != UnavailableRun {
+		return
+	}
+	for _, x := range []struct {
+		what string
+		is   bool
+	}{
+		{"queue: the bound of a shared queue", s.Queue != ""},
+		{"limit: the number of occurrences", s.Limit != 0},
+		{"on_failure: hold: what became of the period before", s.OnFailure == OnFailureHold},
+		{"external: the start by a platform", s.External},
+	} {
+		if x.is {
+			v.add("when_unavailable", "run does not go with %s cannot be known while coordination is down", x.what)
 		}
 	}
 }

@@ -20,6 +20,11 @@ func TestValidateAcceptsWhatTheDefaultsMake(t *testing.T) {
 	if faults := full.Validate(); faults != nil {
 		t.Errorf("a schedule with all defaults: %v", faults)
 	}
+	harmless := good()
+	harmless.WhenUnavailable = UnavailableRun
+	if faults := harmless.Validate(); faults != nil {
+		t.Errorf("a schedule that may run unowned: %v", faults)
+	}
 	external := Schedule{ID: "pods", External: true}
 	if faults := external.Validate(); faults != nil {
 		t.Errorf("an external schedule without a target: %v", faults)
@@ -56,6 +61,11 @@ func TestValidateNamesTheField(t *testing.T) {
 		{"calendar.weekdays[0]", func(s *Schedule) { s.Calendar = &CalendarRule{Weekdays: []string{"monday"}} }},
 		{"overlap", func(s *Schedule) { s.Overlap = "forbid" }},
 		{"on_failure", func(s *Schedule) { s.Overlap, s.OnFailure = OverlapAllow, OnFailureHold }},
+		{"when_unavailable", func(s *Schedule) { s.WhenUnavailable = "hope" }},
+		{"when_unavailable", func(s *Schedule) { s.WhenUnavailable, s.Queue = UnavailableRun, "billing" }},
+		{"when_unavailable", func(s *Schedule) { s.WhenUnavailable, s.Limit = UnavailableRun, 3 }},
+		{"when_unavailable", func(s *Schedule) { s.WhenUnavailable, s.OnFailure = UnavailableRun, OnFailureHold }},
+		{"when_unavailable", func(s *Schedule) { s.WhenUnavailable, s.External, s.Timing = UnavailableRun, true, Timing{} }},
 		{"catch_up.policy", func(s *Schedule) { s.CatchUp.Policy = "some" }},
 		{"catch_up.max", func(s *Schedule) { s.CatchUp.Max = -1 }},
 		{"priority", func(s *Schedule) { s.Priority = 101 }},

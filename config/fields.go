@@ -89,8 +89,8 @@ func describe() map[string]fieldDoc {
 		"Retry.backoff":      {zero: "means the default of 10s; write 1ms to retry at once", text: "The wait before the second attempt. Default 10s."},
 		"Retry.max_backoff":  {zero: "means the default of 10m; write a duration", text: "The longest wait between attempts. Default 10m."},
 		"Schedule.when_unavailable": {
-			zero: emptyText, enum: list(duly.UnavailableWait),
-			text: "What a node does while coordination is down. wait (default): nothing starts without ownership.",
+			zero: emptyText, enum: list(duly.UnavailableWait, duly.UnavailableRun),
+			text: "What a node does while coordination is down. wait (default): nothing starts without ownership. run: every node that can do the work does it by itself, unowned; for harmless work only.",
 		},
 		"Schedule.payload": {text: "Any value, handed to the target as JSON. Numbers keep every digit."},
 		"Schedule.target":  {short: "handler", text: "What an attempt does: exactly one of handler, exec and http."},

@@ -26,7 +26,10 @@ type attempt struct {
 	leaseUntil time.Time // by the store's clock
 	expiry     *time.Timer
 	over       bool // reported, or nothing is to be reported any more
-	joined     bool // a part of the application's transaction, which may have committed
+
+	// unowned is set where no lease owns it; see alone.go.
+	unowned *unowned
+	joined  bool // a part of the application's transaction, which may have committed
 }
 
 // maxUnasked bounds how long the store is not asked about an attempt, however
@@ -220,6 +223,18 @@ func (s *activeSet) wantSlots() {
 	s.wanted = true
 }
 
+// of lists the attempts of a schedule that are not over.
+func (s *activeSet) of(schedule string) (all []*attempt) {
+	s.each(func(a *attempt) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.claim.Schedule == schedule && !a.over {
+			all = append(all, a)
+		}
+	})
+	return all
+}
+
 // drained is closed when no attempt is left.
 func (s *activeSet) drained() <-chan struct{} {
 	s.mu.Lock()
@@ -250,7 +265,7 @@ func (s *activeSet) scan(now time.Time) (due []*attempt, next time.Time) {
 		a.mu.Lock()
 		over, renewAt, ahead := a.over, a.renewAt, renewEvery(a.claim.Lease)/4
 		a.mu.Unlock()
-		if over {
+		if over || a.unowned != nil {
 			continue
 		}
 		if !renewAt.After(now.Add(ahead)) {

@@ -145,6 +145,12 @@ func (n *Node) assignment(a *attempt, p *plan.Plan) target.Assignment {
 		payload = c.Payload
 	}
 	id := a.id()
+	if a.unowned != nil {
+		return target.Assignment{
+			Schedule: c.Schedule, Occurrence: id, Period: c.Period, Covers: c.Covers, Due: c.Due, IntervalStart: c.IntervalStart,
+			Origin: c.Origin, Unowned: true, Resource: c.Resource(), IdempotencyKey: id, Payload: payload, Target: p.Def.Target,
+		}
+	}
 	return target.Assignment{
 		Schedule: c.Schedule, Occurrence: id, Period: c.Period, Covers: c.Covers, Due: c.Due, IntervalStart: c.IntervalStart,
 		Origin: c.Origin, Attempt: c.Attempt, Token: c.Token, Resource: c.Resource(), IdempotencyKey: id,
@@ -222,6 +228,10 @@ func (n *Node) finish(a *attempt, res target.Result, next store.Next) {
 	}
 	if a.hasJoined() && res.Outcome != duly.AttemptSucceeded {
 		n.unheard.note(a.claim.Token)
+	}
+	if a.unowned != nil {
+		n.alone.ended(a, res, n.clock.now())
+		return
 	}
 	n.reports.put(a.report(res, next))
 }

@@ -15,6 +15,7 @@ import (
 // logged once, not with every try, and many nodes do not come back at once.
 type availability struct {
 	mu      sync.Mutex
+	heard   time.Time // monotonic: when the store last answered; zero: never yet
 	since   time.Time // zero while the store answers
 	last    error
 	backoff *backoff.ExponentialBackOff
@@ -45,11 +46,30 @@ func (a *availability) down(log *slog.Logger, err error) time.Duration {
 func (a *availability) up(log *slog.Logger) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.heard = time.Now()
 	if a.since.IsZero() {
 		return
 	}
 	log.Info("the store answers again", "after", time.Since(a.since).Round(time.Millisecond))
 	a.since, a.last = time.Time{}, nil
+}
+
+// answered notes that the store answered a call in which it had something to
+// write. One that can only be read is no help.
+func (a *availability) answered() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.heard = time.Now()
+}
+
+// silence is for how long the store has not answered, 0 before it first did.
+func (a *availability) silence() time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.heard.IsZero() {
+		return 0
+	}
+	return time.Since(a.heard)
 }
 
 // err is why the store is down, nil while it answers.

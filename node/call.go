@@ -38,7 +38,10 @@ func (fn Handler) attempt(ctx context.Context, occ *Occurrence, grant duly.Grant
 			res = panicked(r)
 		}
 	}()
-	err := fn(duly.WithGrant(ctx, grant), occ)
+	if !occ.Unowned { // or there is nothing to grant
+		ctx = duly.WithGrant(ctx, grant)
+	}
+	err := fn(ctx, occ)
 	res = handlerResult(ctx, err)
 	res.Result = occ.result
 	return res

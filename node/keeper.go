@@ -78,6 +78,7 @@ func (n *Node) renew(ctx context.Context, due []*attempt) {
 		}
 		return
 	}
+	n.available.answered()
 	for i, answer := range answers {
 		a := due[i]
 		switch {

@@ -112,6 +112,7 @@ type Node struct {
 
 	active    activeSet
 	reports   reportQueue
+	alone     alone
 	unheard   unheard
 	wake      chan struct{} // the dispatcher has something to look at
 	freed     chan struct{} // slots became free after a full claim
@@ -151,6 +152,7 @@ func New(st store.Store, opt Options) *Node {
 	n.clock.wrong = opt.ClockError
 	n.active.init()
 	n.reports.init()
+	n.alone.init(opt.Name)
 	return n
 }
 
@@ -250,6 +252,7 @@ func (n *Node) Run(ctx context.Context) error {
 	start(n.keepSession)
 	start(n.watch)
 	start(n.trim)
+	start(func(serve context.Context) { n.standAlone(ctx, serve) })
 
 	n.dispatch(ctx)
 	n.drain()

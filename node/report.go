@@ -128,6 +128,7 @@ func (n *Node) deliver(ctx context.Context) {
 			}
 			continue
 		}
+		n.available.answered()
 		n.reports.done()
 		most = min(2*most, maxReportBatch)
 		for i, answer := range answers {

@@ -90,6 +90,9 @@ func (n *Node) keepSession(ctx context.Context) {
 		}
 		load := store.NodeLoad{Running: n.active.size(), ClockOffset: n.clock.lead(), Draining: n.draining.Load()}
 		err := n.store.Beat(ctx, session, n.opt.SessionTTL, load)
+		if err == nil {
+			n.available.answered()
+		}
 		if duly.CodeOf(err) == duly.CodeNotFound {
 			n.log.Warn("the session had expired; joining again")
 			err = n.join(ctx)
@@ -118,6 +121,9 @@ func (n *Node) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := n.store.Watch(ctx, func(e store.Event) {
 			signal(n.wake)
+			if e.Topic == store.TopicSchedules {
+				signal(n.alone.changed)
+			}
 			if e.Topic == store.TopicOccurrences || e.Topic == store.TopicAny {
 				n.active.hurry(e.Schedule)
 			}

@@ -54,6 +54,9 @@ type ScheduleFilter struct {
 	Queue    string
 	Paused   *bool
 	Orphaned *bool
+	// Alone: only those that run while coordination is down (when_unavailable:
+	// run). Finding them costs by their number.
+	Alone bool
 }
 
 // ScheduleStatus is a definition with where it stands.

@@ -238,6 +238,13 @@ type Worker interface {
 	// report given twice is answered twice alike. Results are in order.
 	Finish(ctx context.Context, node int64, reports []Report) ([]Finished, error)
 
+	// RecordUnowned keeps, beside the occurrences, what a node did by itself
+	// while it could not reach the store (when_unavailable: run), with an audit
+	// row for each. No state changes by it, and what is owed stays owed. One that
+	// is given again is kept once; one of a schedule that the store has never
+	// met is dropped.
+	RecordUnowned(ctx context.Context, done []UnownedReport) error
+
 	// Reap ends up to req.Limit attempts whose lease has run out, by
 	// req.Decide, makes occurrences missed whose start deadline passed, and
 	// ends the sessions of nodes that were not kept alive.
@@ -326,6 +333,13 @@ type Report struct {
 
 // EffectReport names an effect that an attempt caused or found.
 type EffectReport = duly.EffectReport
+
+// UnownedReport is what a node did without ownership. RecordedAt is the
+// store's to set.
+type UnownedReport struct {
+	Schedule string
+	duly.Unowned
+}
 
 // Next is where an occurrence goes when an attempt has ended.
 type Next struct {

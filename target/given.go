@@ -21,7 +21,7 @@ const PayloadVariable = "DULY_PAYLOAD"
 // Variables lists what a target is told about its attempt. Instants are RFC
 // 3339 in UTC and lists are JSON. DULY_INTERVAL_START and DULY_LEASE_UNTIL are
 // missing where there is none; DULY_LEASE_UNTIL is of now, and is passed while
-// the lease is renewed.
+// the lease is renewed. DULY_UNOWNED is there only where no lease owns the work.
 func Variables(a Assignment) []Variable {
 	vars := []Variable{
 		{"DULY_SCHEDULE", a.Schedule},
@@ -34,6 +34,9 @@ func Variables(a Assignment) []Variable {
 		{"DULY_FENCING_RESOURCE", a.Resource},
 		{"DULY_IDEMPOTENCY_KEY", a.IdempotencyKey},
 		{PayloadVariable, string(a.Payload)},
+	}
+	if a.Unowned {
+		vars = append(vars, Variable{"DULY_UNOWNED", "1"})
 	}
 	if !a.IntervalStart.IsZero() {
 		vars = append(vars, Variable{"DULY_INTERVAL_START", Instant(a.IntervalStart)})

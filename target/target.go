@@ -30,7 +30,11 @@ type Assignment struct {
 	// in IntervalStart <= t < Due. Zero where there is no such time.
 	IntervalStart time.Time
 	Origin        duly.Origin
-	Attempt       int // 1, 2, 3 …
+	Attempt       int // 1, 2, 3 …; 0 where Unowned
+	// Unowned: the node could not reach the store and does this by itself, as
+	// others may do at the same time (when_unavailable: run). No token guards
+	// it; Token is 0.
+	Unowned bool
 	// Token is the fencing token and Resource what it guards: "queue/NAME" or
 	// "schedule/ID" where at most one occurrence of that runs at once,
 	// otherwise "occurrence/ID". A destination that has seen a greater token

@@ -169,6 +169,7 @@ func (s *Store) Trim(ctx context.Context, before time.Time, limit int) (int, err
 		s.all = slices.DeleteFunc(s.all, isGone)
 		for _, sc := range s.schedules {
 			sc.chain = slices.DeleteFunc(sc.chain, isGone)
+			sc.unowned = slices.DeleteFunc(sc.unowned, func(u duly.Unowned) bool { return u.RecordedAt.Before(before) })
 			for key, o := range sc.once {
 				if o.at.Before(before) {
 					delete(sc.once, key)

@@ -102,7 +102,8 @@ func (s *Store) Schedules(ctx context.Context, f store.ScheduleFilter, page stor
 			switch {
 			case !sc.removed.IsZero(), id <= page.Cursor, !strings.HasPrefix(id, f.Prefix),
 				f.Owner != "" && sc.owner != f.Owner, f.Queue != "" && sc.def.Queue != f.Queue,
-				differs(f.Paused, sc.paused != nil), differs(f.Orphaned, !sc.orphaned.IsZero()):
+				differs(f.Paused, sc.paused != nil), differs(f.Orphaned, !sc.orphaned.IsZero()),
+				f.Alone && sc.def.WhenUnavailable != duly.UnavailableRun:
 				continue
 			}
 			all = append(all, sc.status())
@@ -139,6 +140,7 @@ func (s *Store) Occurrence(ctx context.Context, id string) (duly.Occurrence, err
 			return duly.Occurrence{}, err
 		}
 		r := s.read(o, s.now(time.Time{}), true)
+		r.Unowned = o.unownedOf()
 		for _, e := range s.effects {
 			if e.Occurrence == id {
 				r.Effects = append(r.Effects, e.Effect)

@@ -82,6 +82,7 @@ type schedule struct {
 	met          []int64                // definitions, in the order in which they were first declared
 	once         map[string]once
 	skips        map[string]int64
+	unowned      []duly.Unowned
 }
 
 // once is what a request with an idempotency key made.

@@ -234,13 +234,20 @@ func (t *tx) createSome(all []*creation, queues map[string]int64, owner, by stri
 	t.later(`INSERT INTO duly.schedules (sid, id, owner, queue, created_at, updated_at)
 		SELECT sid, id, ?, nullif(queue, 0), ?, ? FROM unnest(?::bigint[], ?::text[], ?::bigint[]) u (sid, id, queue)
 		ON CONFLICT (sid) DO UPDATE SET owner = excluded.owner, queue = excluded.queue, created_at = excluded.created_at, updated_at = excluded.updated_at,
-			removed_at = NULL, orphaned_at = NULL`, owner, now, now, sids, ids, queueIDs)
+			removed_at = NULL, orphaned_at = NULL, alone = NULL`, owner, now, now, sids, ids, queueIDs)
 	t.later(`INSERT INTO duly.tracks (sid, id, next_due, cursor, newest, revision, revision_from, definition, anchor, wants)
 		SELECT sid, id, nullif(next, 0), ?, nullif(newest, 0), revision, ?, definition, anchor, wants
 		FROM unnest(?::bigint[], ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[]) u (sid, id, next, newest, revision, definition, anchor, wants)
 		ON CONFLICT (sid) DO UPDATE SET next_due = excluded.next_due, cursor = excluded.cursor, fired = 0, revision = excluded.revision,
 			revision_from = excluded.revision_from, definition = excluded.definition, anchor = excluded.anchor, wants = excluded.wants`,
 		now, now, sids, ids, next, newest, revisions, numbers, anchors, wants)
+	var alone []int64
+	for _, c := range all {
+		if c.def.Schedule.WhenUnavailable == duly.UnavailableRun {
+			alone = append(alone, c.sid)
+		}
+	}
+	t.alone(alone, true)
 	t.later("INSERT INTO duly.revisions (sid, number, definition, from_at, by) SELECT sid, number, definition, ?, ? FROM unnest(?::bigint[], ?::bigint[], ?::bigint[]) u (sid, number, definition)",
 		now, plain(by), sids, revisions, numbers)
 	t.later(`INSERT INTO duly.audit (at, by, action, object, after) SELECT ?, ?, 'create', object, after FROM unnest(?::text[], ?::text[]) u (object, after)`, now, plain(by), audits, afters)
@@ -291,5 +298,6 @@ func (t *tx) revise(s *sched, def int64, schedule *duly.Schedule, queue int64, n
 	t.later("UPDATE duly.tracks SET revision = ?, revision_from = ?, definition = ?, wants = ?, cursor = ?, next_due = ? WHERE sid = ?",
 		s.revision, now, def, wantsOf(schedule), s.cursor, opt(s.nextDue), s.sid)
 	t.later("UPDATE duly.schedules SET queue = ?, updated_at = ? WHERE sid = ?", opt(queue), now, s.sid)
+	t.alone([]int64{s.sid}, schedule.WhenUnavailable == duly.UnavailableRun)
 	t.later("INSERT INTO duly.revisions (sid, number, definition, from_at, by) VALUES (?, ?, ?, ?, ?)", s.sid, s.revision, s.definition, now, plain(by))
 }

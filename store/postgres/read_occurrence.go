@@ -69,6 +69,9 @@ func (s *Store) Occurrence(ctx context.Context, id string) (duly.Occurrence, err
 			return duly.Occurrence{}, err
 		}
 		o := all[0]
+		if err := c.attachUnowned(&o); err != nil {
+			return duly.Occurrence{}, err
+		}
 		err = c.query("SELECT key, attempt, token, created_at, result, open FROM duly.effects WHERE sid = (SELECT sid FROM duly.schedules WHERE id = ?) AND period = ? ORDER BY effect",
 			[]any{schedule, period}, func(r row) error {
 				o.Effects = append(o.Effects, duly.Effect{Key: r.str(0), Attempt: int(r.int(1)), Token: r.int(2), CreatedAt: instant(r.int(3)), Result: r.json(4), Open: r.bool(5)})

@@ -129,14 +129,14 @@ func (t *tx) firstSince(table, key, made string, since int64) (int64, error) {
 }
 
 // trimAudit deletes old audit rows, and what time has made void: keys of
-// requests, leases that ran out.
+// requests, leases that ran out, what was done without ownership.
 func (t *tx) trimAudit(cut int64, limit int) error {
 	end, err := t.firstSince("audit", "row", "at", cut)
 	if err != nil {
 		return err
 	}
 	t.later("DELETE FROM duly.audit WHERE row = ANY(ARRAY(SELECT row FROM duly.audit WHERE row < ? ORDER BY row LIMIT ?))", end, limit)
-	for _, q := range []string{"DELETE FROM duly.once WHERE created_at < ?", "DELETE FROM duly.leases WHERE until < ?", "DELETE FROM duly.waiters WHERE until < ?"} {
+	for _, q := range []string{"DELETE FROM duly.once WHERE created_at < ?", "DELETE FROM duly.leases WHERE until < ?", "DELETE FROM duly.waiters WHERE until < ?", "DELETE FROM duly.unowned WHERE recorded_at < ?"} {
 		t.later(q, cut)
 	}
 	return nil

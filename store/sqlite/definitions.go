@@ -175,6 +175,9 @@ func (t *tx) create(was *sched, d *definition, owner, by string, now int64) (*sc
 	if _, err := t.count(counterSchedules, 1); err != nil {
 		return nil, err
 	}
+	if err := t.alone(s.sid, &d.Schedule, was != nil); err != nil {
+		return nil, err
+	}
 	if err := t.addRevision(s, by, now); err != nil {
 		return nil, err
 	}
@@ -216,6 +219,9 @@ func (t *tx) revise(s *sched, def int64, schedule *duly.Schedule, next func(anch
 	_, err = t.exec(`UPDATE schedules SET revision = ?, revision_from = ?, definition = ?, wants = ?, queue = ?, cursor = ?, next_due = ?, updated_at = ? WHERE sid = ?`,
 		s.revision, now, def, wantsOf(schedule), queue, s.cursor, opt(s.nextDue), now, s.sid)
 	if err != nil {
+		return err
+	}
+	if err := t.alone(s.sid, schedule, true); err != nil {
 		return err
 	}
 	return t.addRevision(s, by, now)

@@ -72,6 +72,9 @@ func (s *Store) Occurrence(ctx context.Context, id string) (duly.Occurrence, err
 			return duly.Occurrence{}, err
 		}
 		o := all[0]
+		if err := c.attachUnowned(ctx, &o); err != nil {
+			return duly.Occurrence{}, err
+		}
 		err = c.query(ctx, "SELECT key, attempt, token, created_at, result, open FROM effects WHERE sid = (SELECT sid FROM schedules WHERE id = ?) AND period = ? ORDER BY effect",
 			[]any{schedule, period}, func(r row) error {
 				o.Effects = append(o.Effects, duly.Effect{Key: r.str(0), Attempt: int(r.int(1)), Token: r.int(2), CreatedAt: instant(r.int(3)), Result: r.bytes(4), Open: r.bool(5)})

@@ -121,6 +121,9 @@ func (s *Store) Schedules(ctx context.Context, f store.ScheduleFilter, page stor
 	if f.Queue != "" {
 		where.add(" AND s.queue = (SELECT queue FROM queues WHERE name = ?)", f.Queue)
 	}
+	if f.Alone {
+		where.add(" AND s.alone IS NOT NULL")
+	}
 	where.isNull("s.paused_at", f.Paused)
 	where.isNull("s.orphaned_at", f.Orphaned)
 	n := limit(page)

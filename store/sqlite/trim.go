@@ -108,7 +108,7 @@ func (t *tx) firstSince(table, key, made string, since int64) (int64, error) {
 }
 
 // trimAudit deletes old audit rows, and what time has made void: keys of
-// requests, leases that ran out.
+// requests, leases that ran out, what was done without ownership.
 func (t *tx) trimAudit(cut int64, limit int) error {
 	end, err := t.firstSince("audit", "row", "at", cut)
 	if err != nil {
@@ -117,7 +117,7 @@ func (t *tx) trimAudit(cut int64, limit int) error {
 	if _, err := t.exec("DELETE FROM audit WHERE row IN (SELECT row FROM audit WHERE row < ? ORDER BY row LIMIT ?)", end, limit); err != nil {
 		return err
 	}
-	for _, q := range []string{"DELETE FROM once WHERE created_at < ?", "DELETE FROM leases WHERE until < ?", "DELETE FROM waiters WHERE until < ?"} {
+	for _, q := range []string{"DELETE FROM once WHERE created_at < ?", "DELETE FROM leases WHERE until < ?", "DELETE FROM waiters WHERE until < ?", "DELETE FROM unowned WHERE recorded_at < ?"} {
 		if _, err := t.exec(q, cut); err != nil {
 			return err
 		}

@@ -35,6 +35,11 @@ func (f *Faulty) Finish(ctx context.Context, node int64, reports []store.Report)
 	return through(ctx, f, "Finish", func() ([]store.Finished, error) { return f.st.Finish(ctx, node, reports) })
 }
 
+// RecordUnowned implements store.Store.
+func (f *Faulty) RecordUnowned(ctx context.Context, done []store.UnownedReport) error {
+	return do(ctx, f, "RecordUnowned", func() error { return f.st.RecordUnowned(ctx, done) })
+}
+
 // Reap implements store.Store.
 func (f *Faulty) Reap(ctx context.Context, req store.ReapRequest) (store.ReapResult, error) {
 	return through(ctx, f, "Reap", func() (store.ReapResult, error) { return f.st.Reap(ctx, req) })

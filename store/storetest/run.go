@@ -43,6 +43,7 @@ func Run(t *testing.T, fresh Fresh) {
 		{"Leases", leases},
 		{"Reader", reader},
 		{"Lists", lists},
+		{"Unowned", unowned},
 		{"Trim", trim},
 		{"Events", events},
 		{"States", states},

@@ -48,6 +48,7 @@ type document struct {
 	Due             string          `json:"due"`
 	IntervalStart   string          `json:"interval_start,omitempty"`
 	Attempt         int             `json:"attempt"`
+	Unowned         bool            `json:"unowned,omitempty"`
 	FencingToken    int64           `json:"fencing_token"`
 	FencingResource string          `json:"fencing_resource"`
 	IdempotencyKey  string          `json:"idempotency_key"`
@@ -86,7 +87,7 @@ func newMessage(a target.Assignment, now time.Time) (*message, error) {
 func body(a target.Assignment) ([]byte, error) {
 	b := document{
 		Schedule: a.Schedule, Occurrence: a.Occurrence, Period: a.Period, Covers: a.Periods(),
-		Due: target.Instant(a.Due), Attempt: a.Attempt,
+		Due: target.Instant(a.Due), Attempt: a.Attempt, Unowned: a.Unowned,
 		FencingToken: a.Token, FencingResource: a.Resource, IdempotencyKey: a.IdempotencyKey,
 		CallbackURL: a.CallbackURL,
 	}

@@ -26,7 +26,30 @@ func (s story) tell(o duly.Occurrence) {
 	s.title(o.ID)
 	s.subject(o)
 	s.attempts(o)
+	s.unowned(o)
 	s.effects(o)
+}
+
+// unowned tells what nodes did by themselves while they could not reach the
+// store.
+func (s story) unowned(o duly.Occurrence) {
+	if len(o.Unowned) == 0 {
+		return
+	}
+	s.section("Unowned: done while the store was out of reach")
+	for _, u := range o.Unowned {
+		text := fmt.Sprintf("%s on %s, started %s, took %s", u.Outcome, u.Node, instantIn(u.StartedAt, s.zone), took(u.FinishedAt.Sub(u.StartedAt)))
+		if u.Period != o.Period {
+			text = u.Period + ": " + text
+		}
+		if u.ExitCode != nil {
+			text += fmt.Sprintf(", exit or status %d", *u.ExitCode)
+		}
+		if u.Error != "" {
+			text += ": " + u.Error
+		}
+		s.text(text)
+	}
 }
 
 func (s story) subject(o duly.Occurrence) {

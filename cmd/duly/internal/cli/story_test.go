@@ -127,3 +127,27 @@ func TestAStoryListsAFewEffectsAndCountsTheRest(t *testing.T) {
 		t.Errorf("told:\n%s", told)
 	}
 }
+
+func TestAStoryTellsWhatNoLeaseOwned(t *testing.T) {
+	started := time.Date(2026, 11, 28, 9, 0, 0, 0, time.UTC)
+	code := 3
+	o := duly.Occurrence{
+		ID: "probe@2026-11-28", Period: "2026-11-28",
+		Unowned: []duly.Unowned{
+			{Period: "2026-11-27", Node: "web-1", StartedAt: started, FinishedAt: started.Add(time.Second), Outcome: duly.AttemptSucceeded},
+			{Period: "2026-11-28", Node: "web-2", StartedAt: started, FinishedAt: started.Add(2 * time.Second), Outcome: duly.AttemptFailed, ExitCode: &code, Error: "no answer"},
+		},
+	}
+	var b strings.Builder
+	story{sheet: newSheet(&b), zone: time.UTC, now: started}.tell(o)
+	told := ansi.Strip(b.String())
+	for _, want := range []string{
+		"Unowned: done while the store was out of reach",
+		"2026-11-27: succeeded on web-1, started 2026-11-28T09:00:00Z, took 1.0s",
+		"failed on web-2, started 2026-11-28T09:00:00Z, took 2.0s, exit or status 3: no answer",
+	} {
+		if !strings.Contains(told, want) {
+			t.Errorf("%q is not told in:\n%s", want, told)
+		}
+	}
+}
