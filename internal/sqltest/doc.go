@@ -14,6 +14,9 @@
 // skip: a matrix with a silent hole proves nothing. A test binary that is killed
 // takes its servers with it.
 //
+// A test that breaks its server has one of its own: see [Own], which can be
+// stopped, crashed, paused, given a standby and replaced by it.
+//
 // DULY_TEST_POSTGRES_BIN names the folder of another PostgreSQL's programs than
 // the newest that is installed, to try its version.
 //

@@ -81,7 +81,7 @@ func (o *Own) Start() {
 	o.t.Helper()
 	args := []string{
 		"-D", o.data, "-c", "listen_addresses=127.0.0.1", "-c", "port=" + strconv.Itoa(o.port), "-c", "unix_socket_directories=" + o.srv.dir,
-		"-c", "max_connections=300", "-c", "shared_buffers=64MB", "-c", "min_wal_size=8MB", "-c", "wal_keep_size=64MB",
+		"-c", "max_connections=300", "-c", "shared_buffers=64MB", "-c", "min_wal_size=8MB", "-c", "wal_keep_size=64MB", "-c", "wal_retrieve_retry_interval=100ms",
 	}
 	for _, s := range o.set {
 		args = append(args, "-c", s)
