@@ -46,7 +46,7 @@ func call[T any](n *node, patience time.Duration, do func() (T, error), reply fu
 // delay is how long a message takes.
 func (w *world) delay() time.Duration {
 	if w.slow > 0 && w.rng.IntN(2) == 0 {
-		return upTo(w.rng, time.Minute)
+		return upTo(w.rng, 30*time.Second)
 	}
 	return time.Millisecond + upTo(w.rng, 20*time.Millisecond)
 }

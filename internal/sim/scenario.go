@@ -52,7 +52,7 @@ const (
 	Partition  Kind = "partition"    // a node is cut off from the store
 	Crash      Kind = "crash"        // a node dies and comes back
 	Pause      Kind = "pause"        // a node stands still, and goes on as if nothing had been
-	Slow       Kind = "slow"         // messages take up to a minute and overtake each other
+	Slow       Kind = "slow"         // messages take up to half a minute and overtake each other
 	LoseReply  Kind = "lose reply"   // steps are made and their answers lost
 	Duplicate  Kind = "duplicate"    // messages come twice
 	ClockBack  Kind = "clock back"   // the store's clock is set back by Amount, for good
@@ -62,7 +62,7 @@ const (
 	Redefine   Kind = "redefine"     // a person changes a definition
 )
 
-var kinds = []Kind{Outage, Partition, Partition, Crash, Crash, Crash, Pause, Pause, Pause, Slow, Slow, LoseReply, LoseReply, Duplicate, ClockBack, Skew, PauseByMan, Cancel, Redefine}
+var kinds = []Kind{Outage, Partition, Partition, Crash, Crash, Crash, Pause, Pause, Pause, Slow, Slow, Slow, LoseReply, LoseReply, Duplicate, ClockBack, Skew, PauseByMan, Cancel, Redefine}
 
 // Fault is something that goes wrong.
 type Fault struct {
@@ -129,7 +129,7 @@ func spec(rng *rand.Rand, i int) Spec {
 		MaxAttempts: pick(rng, 1, 3, 5, 20),
 		Work:        pick(rng, time.Second, 20*time.Second, 90*time.Second, 4*time.Minute),
 		Fails:       pick(rng, 0, 0, 10, 50),
-		Stubborn:    rng.IntN(3) == 0,
+		Stubborn:    rng.IntN(2) == 0,
 	}
 	if rng.IntN(3) == 0 {
 		s.Queue = sharedQueue

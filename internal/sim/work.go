@@ -129,7 +129,7 @@ func (k *work) end(outcome duly.Outcome, why string) {
 	}
 	next := plan.After(n.w.plan(k.claim.Definition), plan.Attempt{Number: k.claim.Attempt, Tries: tries, Outcome: outcome, Error: why, Random: n.w.rng.Float64()})
 	n.w.logf("%s ends %s@%s, token %d: %s %s", n.name, k.claim.Schedule, k.claim.Period, k.claim.Token, outcome, why)
-	if n.w.sc.Bug == ForgetReports && (n.cut > 0 || n.w.outages > 0) {
+	if n.w.sc.Bug == ForgetReports && (n.cut > 0 || n.w.outages > 0 || n.w.losing > 0) {
 		k.haunt()
 		return
 	}
