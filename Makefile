@@ -8,10 +8,10 @@ VERSION     := $(shell git describe --tags --always --dirty 2>/dev/null || echo 
 LDFLAGS     := -s -w -X github.com/duly-dev/duly.Version=$(VERSION)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test chaos lint fmt fuzz bench bench-scale clean
+.PHONY: help run build test test-clients generate chaos lint fmt fuzz bench bench-scale clean
 
 help: ## show what can be made
-	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## start Duly with the invoice example on embedded SQLite; Ctrl-C stops it
 	@$(GO) build -o bin/invoices ./examples/invoices && exec bin/invoices
@@ -22,6 +22,17 @@ build: ## build bin/duly, without cgo
 test: ## install the servers that tests need, then run every test with the race detector
 	./scripts/test-servers
 	$(GO) test -race -timeout 30m ./...
+	$(MAKE) --no-print-directory test-clients
+
+test-clients: clients/node_modules/.package-lock.json ## run the tests of the Node.js packages alone
+	cd clients && npm test
+
+clients/node_modules/.package-lock.json: clients/package-lock.json
+	cd clients && npm ci --no-fund --no-audit
+
+generate: clients/node_modules/.package-lock.json ## write anew what is generated: the API's description, and what clients make of it
+	$(GO) generate ./server
+	cd clients && npm run generate
 
 chaos: ## ten minutes of faults: workers and PostgreSQL servers killed, paused, cut off and replaced
 	./scripts/test-servers
@@ -32,6 +43,8 @@ lint: ## go vet, staticcheck, gofumpt, and the versions that must agree
 	$(GO) run $(STATICCHECK) ./...
 	@out=$$($(GO) run $(GOFUMPT) -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not formatted (make fmt):"; echo "$$out"; exit 1; fi
 	$(GO) mod verify >/dev/null
+	$(MAKE) --no-print-directory clients/node_modules/.package-lock.json
+	cd clients && npm run lint
 
 fmt: ## format all Go code
 	$(GO) run $(GOFUMPT) -w $$(git ls-files '*.go')

@@ -15,7 +15,7 @@ test("B82: no timer of the client is longer than the platform's can be", async (
   vi.spyOn(globalThis, "setTimeout").mockImplementation(((fn: () => void, ms?: number) => {
     delays.push(ms ?? 0);
     return original(fn, ms);
-  }) as typeof setTimeout);
+  }));
   const warnings: string[] = [];
   const warn = (w: Error) => warnings.push(w.name);
   process.on("warning", warn);

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import SqliteDriver from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
@@ -17,15 +18,15 @@ interface Said {
 class Child {
   readonly said: Said[] = [];
   readonly exited: Promise<number | null>;
-  private constructor(readonly process: ChildProcess) {
-    createInterface({ input: process.stdout! }).on("line", (line) => this.said.push(JSON.parse(line) as Said));
+  private constructor(readonly process: ChildProcess & { stdout: Readable }) {
+    createInterface({ input: process.stdout }).on("line", (line) => this.said.push(JSON.parse(line) as Said));
     this.exited = new Promise((resolve) => process.once("exit", resolve));
     onTestFinished(() => void process.kill("SIGKILL"));
   }
 
   static start(duly: Duly, file: string, lease: string): Child {
     const path = fileURLToPath(new URL("support/worker-child.mjs", import.meta.url));
-    return new Child(spawn(process.execPath, [path, JSON.stringify({ url: duly.url, file, lease })], { stdio: ["pipe", "pipe", "inherit"] }));
+    return new Child(spawn(process.execPath, [path, JSON.stringify({ url: duly.url, file, lease })], { stdio: ["pipe", "pipe", "inherit"] }) as ChildProcess & { stdout: Readable });
   }
 
   hears(what: string): Promise<Said> {

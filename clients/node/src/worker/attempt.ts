@@ -71,7 +71,7 @@ export class Attempt {
   /** Calls the handler and reports; it is settled when the handler's code has returned. */
   async work(handler: Handler): Promise<void> {
     if (!this.owned()) { // this process stood still while the claim was on its way to it
-      return this.conclude({ outcome: "released", error: "the lease had run out before the work could begin" });
+      this.conclude({ outcome: "released", error: "the lease had run out before the work could begin" }); return;
     }
     let failure: { err: unknown } | undefined;
     try {
