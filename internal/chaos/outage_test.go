@@ -122,6 +122,21 @@ func TestOutages(t *testing.T) {
 		})
 	}
 
+	t.Run("AWorkerEndsInTimeAlthoughItsServerHangs", func(t *testing.T) {
+		s := newScene(t, server, "ending", lease)
+		w := newWire(t, "w", server.Addr())
+		m := &member{wire: w, process: newProcess(t, order{Name: "w", Slots: 10, Store: w.url(s.database, "")})}
+		m.start()
+		id := s.trigger("nap", lease.Milliseconds()/6)
+		s.saw(m, "began", id)
+		end := w.swallow("upstream", "downstream")
+		defer end()
+		s.saw(m, "done", id)
+		began := time.Now()
+		m.end(syscall.SIGTERM) // fails where that takes too long
+		t.Logf("ended within %v", time.Since(began).Round(time.Millisecond))
+	})
+
 	t.Run("ARestartOfTheServerLosesNoLease", func(t *testing.T) {
 		s := newScene(t, server, "restarted", 10*lease)
 		w := s.worker("w")

@@ -96,9 +96,9 @@ func (p *process) end(how syscall.Signal) {
 	select {
 	case <-p.ended:
 	case <-time.After(20 * time.Second):
-		p.t.Errorf("%s does not end by %v", p.order.Name, how)
-		_ = p.cmd.Process.Kill()
+		_ = p.cmd.Process.Signal(syscall.SIGQUIT) // which tells what it is at
 		<-p.ended
+		p.t.Errorf("%s does not end by %v:\n%s", p.order.Name, how, bytes.Join(p.log.lines(""), []byte("\n")))
 	}
 	p.cmd = nil
 }

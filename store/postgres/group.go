@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/duly-dev/duly"
 	"github.com/duly-dev/duly/store"
@@ -24,6 +25,9 @@ type finisher struct {
 	wake  chan struct{}
 	over  bool
 	ended chan struct{}
+	// enough ends the transaction under way.
+	ctx    context.Context
+	enough context.CancelFunc
 }
 
 // finishCall is one call of Finish on its way.
@@ -42,8 +46,13 @@ func (c *finishCall) size() (n int) {
 
 func (f *finisher) init(s *Store) {
 	f.store, f.wake, f.ended = s, make(chan struct{}, 1), make(chan struct{})
+	f.ctx, f.enough = context.WithCancel(context.Background())
 	go f.loop()
 }
+
+// patienceAtEnd is how long each step of closing waits for a server that does
+// not answer.
+const patienceAtEnd = 2 * time.Second
 
 // stop ends the finisher after the calls that wait.
 func (f *finisher) stop() {
@@ -51,7 +60,10 @@ func (f *finisher) stop() {
 	f.over = true
 	f.mu.Unlock()
 	signal(f.wake)
+	hurry := time.AfterFunc(patienceAtEnd, f.enough)
+	defer hurry.Stop()
 	<-f.ended
+	f.enough()
 }
 
 // Finish implements store.Worker. A caller that leaves is answered
@@ -132,7 +144,7 @@ func (f *finisher) run(group []*finishCall) {
 	for _, c := range group {
 		all = append(all, c.reports...)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), f.store.cfg.statement)
+	ctx, cancel := context.WithTimeout(f.ctx, f.store.cfg.statement)
 	defer cancel()
 	answers, err := f.store.finish(ctx, all)
 	if err != nil && len(group) > 1 && duly.CodeOf(err) != duly.CodeUnavailable {

@@ -202,6 +202,9 @@ type notifier struct {
 const (
 	urgentGap = 5 * time.Millisecond
 	newsGap   = 100 * time.Millisecond
+	// lastWords is how long the last notification of a process that leaves may
+	// take.
+	lastWords = time.Second
 )
 
 func (n *notifier) init(s *Store) {
@@ -228,7 +231,7 @@ func (n *notifier) loop() {
 	for {
 		select {
 		case <-n.store.over.Done():
-			n.flush() // the last words of a process that leaves
+			n.flush(lastWords)
 			return
 		case <-n.wake:
 		}
@@ -241,7 +244,7 @@ func (n *notifier) loop() {
 			}
 			break
 		}
-		n.flush()
+		n.flush(selfTest)
 		last = time.Now()
 	}
 }
@@ -257,7 +260,7 @@ func (n *notifier) still(last time.Time) time.Duration {
 	return gap - time.Since(last)
 }
 
-func (n *notifier) flush() {
+func (n *notifier) flush(limit time.Duration) {
 	n.mu.Lock()
 	taken := n.wait
 	n.wait, n.urgent = nil, false
@@ -270,7 +273,9 @@ func (n *notifier) flush() {
 		text, _ := json.Marshal(message{From: n.name, Topic: topic, Object: schedule}) // strings always marshal
 		payloads = append(payloads, string(text))
 	}
-	_ = n.send(context.Background(), payloads) // those who are not woken look by themselves
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	_ = n.send(ctx, payloads) // those who are not woken look by themselves
 }
 
 // test sends a notification to ourselves. Where that fails it does not come

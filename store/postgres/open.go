@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -106,16 +107,29 @@ func (s *Store) local(c *conn) {
 }
 
 // Close ends the watchers, what runs in the background and the connections.
-// Calls under way end first; later ones are answered unavailable.
+// Calls under way end first, unless the server hangs; later ones are answered
+// unavailable.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		s.finisher.stop()
 		s.end()
 		s.behind.Wait()
 		s.watchers.close()
-		s.pool.Close()
+		s.closePool()
 	})
 	return nil
+}
+
+// closePool does not wait for connections to a server that hangs: the driver
+// asks it to give up on what they were at, and ends them by itself within some
+// 15 s, unless the process does so before.
+func (s *Store) closePool() {
+	closed := make(chan struct{})
+	go func() { defer close(closed); s.pool.Close() }()
+	select {
+	case <-closed:
+	case <-time.After(patienceAtEnd):
+	}
 }
 
 // missing says that there is nothing to open.
