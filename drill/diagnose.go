@@ -143,7 +143,7 @@ func (f *found) explained(o *duly.Occurrence) bool { return f.notReused(o) }
 // whyAttempts looks at how attempts ended.
 func (f *found) whyAttempts(o *duly.Occurrence, opt *Options) (why []string) {
 	for _, a := range byNumber(o.Attempts) {
-		if a.Outcome == duly.AttemptLost && f.calm {
+		if a.Outcome == duly.AttemptLost && f.calm && opt.Job != nil { // the sample's own would be about this machine
 			why = append(why, fmt.Sprintf("%s: attempt %d of %s lost its lease of %v although nothing was broken. Something kept its node from renewing it for that long: give the schedule a longer lease, or the machine more room", WhyShortLease, a.Number, o.ID, opt.Lease))
 		}
 		said := a.Error
@@ -182,8 +182,10 @@ func (f *found) tell() (told []string) {
 		n         int
 		what, did string
 	}{
-		{lost, "attempt", "lost"}, {released, "attempt", "given back"},
-		{late, "late report", "accepted"}, {reused, "effect", "found done and not repeated"},
+		{lost, "attempt", "lost"},
+		{released, "attempt", "given back"},
+		{late, "late report", "accepted"},
+		{reused, "effect", "found done and not repeated"},
 	} {
 		if line.n > 0 {
 			told = append(told, fmt.Sprintf("%s %s", plural(line.n, line.what), line.did))

@@ -235,19 +235,19 @@ func playSkew(ctx context.Context, s *stage) error {
 
 // awaitOffsets waits until the node list shows the wrong clocks.
 func (s *stage) awaitOffsets(ctx context.Context, wrong map[string]time.Duration) error {
-	var known int
+	var known map[string]bool // a node that joined again is listed twice
 	for limit := time.Now().Add(10 * time.Second); time.Now().Before(limit); {
 		nodes, err := s.st.NodeList(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		known = 0
+		known = map[string]bool{}
 		for _, n := range nodes {
 			if want, ours := wrong[n.Name]; err == nil && ours && (n.ClockOffset-want).Abs() < 30*time.Second {
-				known++
+				known[n.Name] = true
 			}
 		}
-		if known == len(wrong) {
+		if len(known) == len(wrong) {
 			s.sees("the store's clock decided, and the node list shows which clocks are wrong")
 			return nil
 		}
@@ -255,7 +255,7 @@ func (s *stage) awaitOffsets(ctx context.Context, wrong map[string]time.Duration
 			return err
 		}
 	}
-	s.breaks("only %d of %d nodes are shown with the offset of their clock", known, len(wrong))
+	s.breaks("only %d of %d nodes are shown with the offset of their clock", len(known), len(wrong))
 	return nil
 }
 

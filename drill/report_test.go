@@ -39,8 +39,10 @@ func nastyReport() *Report {
 				Marks: []Mark{
 					{At: second(0), Kind: MarkStart, Node: "node-1"},
 					{At: second(1), Kind: MarkEffect, Node: "node-1", Key: nasty},
-					{At: second(1.2), Kind: MarkCut, Text: "1s"}, {At: second(2.2), Kind: MarkBack},
-					{At: second(1.5), Kind: MarkStop, Node: "node-1"}, {At: second(2), Kind: MarkContinue, Node: "node-1"},
+					{At: second(1.2), Kind: MarkCut, Text: "1s"},
+					{At: second(2.2), Kind: MarkBack},
+					{At: second(1.5), Kind: MarkStop, Node: "node-1"},
+					{At: second(2), Kind: MarkContinue, Node: "node-1"},
 					{At: second(3), Kind: MarkKill, Node: "node-1"},
 				},
 			},

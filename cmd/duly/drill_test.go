@@ -76,7 +76,7 @@ func keptEverything(t *testing.T, r drill.Report, code int) {
 	// These must have hit something, or they prove nothing.
 	for name, want := range map[string][]drill.MarkKind{
 		"crash-before-effect": {drill.MarkKill}, "crash-after-effect": {drill.MarkKill, drill.MarkReused},
-		"pause-past-lease": {drill.MarkStop, drill.MarkContinue}, "store-lost": {drill.MarkCut, drill.MarkBack, drill.MarkReused},
+		"pause-past-lease": {drill.MarkStop, drill.MarkContinue}, "store-lost": {drill.MarkCut, drill.MarkBack},
 		"drain": {drill.MarkTerm, drill.MarkExit}, "duplicate-delivery": {drill.MarkReused}, "crash-loop": {drill.MarkKill},
 	} {
 		s := scenario(t, r, name)
