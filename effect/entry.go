@@ -39,7 +39,7 @@ type Entry struct {
 
 // Get finds an effect by its business key. Errors: not_found.
 func Get[X any](ctx context.Context, db DB[X], key string) (Entry, error) {
-	e, err := newEffect(key)
+	e, err := fromHistory(key)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -53,7 +53,7 @@ func Get[X any](ctx context.Context, db DB[X], key string) (Entry, error) {
 	return all[0].entry()
 }
 
-// Find answers those of some effects that the ledger has, by their keys. Up to
+// Find answers those of some effects that the ledger has, by the keys asked for. Up to
 // 1000 may be asked for at once. A key that the ledger cannot have is not found.
 func Find[X any](ctx context.Context, db DB[X], keys []string) (map[string]Entry, error) {
 	if len(keys) > 1000 {
@@ -63,8 +63,10 @@ func Find[X any](ctx context.Context, db DB[X], keys []string) (map[string]Entry
 		return nil, duly.Invalid("db", "is missing")
 	}
 	var wanted []numbered
+	asked := make(map[string]string, len(keys))
 	for _, key := range keys {
-		if e, err := newEffect(key); err == nil {
+		if e, err := fromHistory(key); err == nil {
+			asked[e.column] = key
 			wanted = append(wanted, numbered{effect: e})
 		}
 	}
@@ -80,7 +82,7 @@ func Find[X any](ctx context.Context, db DB[X], keys []string) (map[string]Entry
 			if err != nil {
 				return err
 			}
-			found[e.Key] = e
+			found[asked[r.column]] = e
 		}
 		return nil
 	})

@@ -294,7 +294,7 @@ func TestKeysAreExact(t *testing.T) {
 		"invoice/1", "Invoice/1", "invoice/1 ", " invoice/1", "invoice/1\t", "invoice/1\x00", "invoice/1\x00\x00", "\x00",
 		"straße", "strasse", "STRASSE", "e\u0301", "\u00e9", "e", "😀", "😁", "\xff\xfe", "\ufffd",
 		`a\b`, `a\\b`, `a'b`, `a"b`, "a`b", "a%b", "a_b", "a?b", "a$1b", "a--b", "a;b",
-		strings.Repeat("x", 1000), strings.Repeat("x", 999) + "y", strings.Repeat("😀", 250), strings.Repeat("\x00", 1000), strings.Repeat("\\", 1000),
+		strings.Repeat("x", 4096), strings.Repeat("x", 4095) + "y", strings.Repeat("😀", 1024), strings.Repeat("\x00", 4096), strings.Repeat("\\", 4096),
 	}
 	each(t, func(t *testing.T, r *rig) {
 		ctx := effect.Unowned(t.Context())
@@ -314,6 +314,10 @@ func TestKeysAreExact(t *testing.T) {
 			if e, err := r.get(ctx, key); err != nil || e.Key != key {
 				t.Errorf("Get(%.40q) answers %.40q, error %v", key, e.Key, err)
 			}
+			told := effect.HistoryKey(key)
+			if e, err := r.get(ctx, told); err != nil || e.Key != key || len(told) > 1000 {
+				t.Errorf("Get(%.40q), as history calls it, answers %.40q, error %v", told, e.Key, err)
+			}
 		}
 	})
 }
@@ -326,8 +330,8 @@ func TestBadArgumentsAreNamed(t *testing.T) {
 		never := func(context.Context) (int, error) { t.Error("called"); return 0, nil }
 		_, _, err := effect.Once(ctx, tx, "", never)
 		errorHas(t, err, duly.CodeInvalid, "key")
-		_, _, err = effect.Once(ctx, tx, strings.Repeat("x", 1001), never)
-		errorHas(t, err, duly.CodeInvalid, "key", "1000")
+		_, _, err = effect.Once(ctx, tx, strings.Repeat("x", 4097), never)
+		errorHas(t, err, duly.CodeInvalid, "key", "4096")
 		_, _, err = effect.Once(t.Context(), tx, "k", never)
 		errorHas(t, err, duly.CodeInvalid, "no grant", "effect.Unowned")
 		_, _, err = effect.Once(ctx, nil, "k", never)

@@ -25,7 +25,7 @@ type Resolution struct {
 // started and left by its call. Errors: not_found; conflict (it has happened, or
 // a call is under way); invalid.
 func Resolve[X any](ctx context.Context, db DB[X], key string, r Resolution) error {
-	e, err := newEffect(key)
+	e, err := fromHistory(key)
 	if err != nil {
 		return err
 	}

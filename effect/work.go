@@ -15,9 +15,12 @@ import (
 // ErrStale is fence.ErrStale: this attempt has lost its ownership.
 var ErrStale = fence.ErrStale
 
-// maxKey is how long a business key may be, in bytes. It is what history takes
-// too: a report with a longer one would be refused.
-const maxKey = 1000
+const (
+	// maxKey is how long a business key may be, in bytes.
+	maxKey = 4096
+	// maxTold is how long a key may be for history to have the whole of it.
+	maxTold = 1000
+)
 
 type unownedKey struct{}
 
@@ -88,6 +91,7 @@ func (w *work) fence(ctx context.Context, tx Tx) error {
 // record tells history.
 func (w *work) record(told duly.EffectReport) {
 	if w.grant.Record != nil {
+		told.Key = HistoryKey(told.Key)
 		w.grant.Record(told)
 	}
 }
@@ -127,6 +131,25 @@ func newEffect(key string) (effect, error) {
 	e := effect{key: key}
 	e.column, e.whole = sqldb.KeyColumns(key)
 	return e, nil
+}
+
+// HistoryKey is what history calls the effect of a business key: the key itself
+// up to 1000 bytes, and what the ledger finds it by where it is longer: its
+// beginning and a digest. Get, Find and Resolve understand both.
+func HistoryKey(key string) string {
+	if len(key) <= maxTold {
+		return key
+	}
+	column, _ := sqldb.KeyColumns(key)
+	return column
+}
+
+// fromHistory is the effect that history calls name.
+func fromHistory(name string) (effect, error) {
+	if sqldb.IsDigested(name) {
+		return effect{key: name, column: name}, nil
+	}
+	return newEffect(name)
 }
 
 // name is the key in messages: readable and short.

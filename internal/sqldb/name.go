@@ -34,6 +34,15 @@ func KeyColumns(name string) (key string, whole any) {
 	return printable[:kept] + digestMark + hex.EncodeToString(sum[:]), printable
 }
 
+// IsDigested reports whether a name is what KeyColumns answers for a longer one.
+func IsDigested(key string) bool {
+	if len(key) != kept+len(digestMark)+2*sha256.Size || key[kept:kept+len(digestMark)] != digestMark {
+		return false
+	}
+	_, err := hex.DecodeString(key[kept+len(digestMark):])
+	return err == nil
+}
+
 // KeyRange answers between what keys those of all names with a prefix lie: from
 // is included, to is not. Others can lie there too.
 func KeyRange(prefix string) (from, to string) {

@@ -8,6 +8,8 @@ import type { Tx } from "./sql.js";
 
 /** How long a business key may be, in bytes. */
 const maxKey = 4096;
+/** How long one may be for history to have the whole of it. */
+const maxTold = 1000;
 /** What the narrow columns of the ledger hold. */
 const maxColumn = 700;
 
@@ -53,7 +55,9 @@ export class Work {
   }
 
   record(effect: EffectReport): void {
-    this.grant.record?.(effect);
+    // History has a key of more than 1000 bytes by what the ledger finds it by.
+    const long = Buffer.byteLength(effect.key) > maxTold;
+    this.grant.record?.(long ? { ...effect, key: keyColumns(effect.key).column } : effect);
   }
 }
 

@@ -178,7 +178,7 @@ func (inv *invocation) effectsShow() *cobra.Command {
 				return err
 			}
 			for e, err := range api.All(func(cursor string) (api.List[store.EffectStatus], error) {
-				return client.Effects(ctx, api.EffectQuery{Key: a[0], Page: api.Page{Cursor: cursor}})
+				return client.Effects(ctx, api.EffectQuery{Key: effect.HistoryKey(a[0]), Page: api.Page{Cursor: cursor}})
 			}) {
 				if err != nil {
 					return err

@@ -46,7 +46,7 @@ func (f *attemptFinder) lacks(ctx context.Context, e effect.Entry) (string, erro
 	}
 	// Effects outlive the history of the occurrence.
 	for claim, err := range api.All(func(cursor string) (api.List[store.EffectStatus], error) {
-		return f.client.Effects(ctx, api.EffectQuery{Key: e.Key, Page: api.Page{Cursor: cursor}})
+		return f.client.Effects(ctx, api.EffectQuery{Key: effect.HistoryKey(e.Key), Page: api.Page{Cursor: cursor}})
 	}) {
 		if err != nil {
 			return "", err

@@ -152,7 +152,7 @@ func (inv *invocation) caller(ctx context.Context, client *api.Client, id string
 // sendBack puts the decision into the audit, and lets what waits for it be tried
 // again. before is the effect as it was; nil where it had been decided before.
 func (inv *invocation) sendBack(ctx context.Context, client *api.Client, before *effect.Entry, out *resolved, why string) error {
-	req := api.ResolveEffectRequest{Key: out.Effect.Key, Why: why}
+	req := api.ResolveEffectRequest{Key: effect.HistoryKey(out.Effect.Key), Why: why}
 	if out.Effect.Occurrence != "" {
 		req.Occurrences = []string{out.Effect.Occurrence}
 	}
