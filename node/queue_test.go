@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,8 +20,20 @@ func TestAPausedQueueStartsNothingUntilItsPauseEnds(t *testing.T) {
 				s := handled("a", "* * * * *")
 				s.Queue = "billing"
 				w.apply(s)
+				var mu sync.Mutex
 				var starts []time.Time
+				started := func(want int) {
+					t.Helper()
+					synctest.Wait()
+					mu.Lock()
+					defer mu.Unlock()
+					if len(starts) != want {
+						t.Fatalf("started at %v, want %d starts", starts, want)
+					}
+				}
 				w.start(w.st, node.Options{}, handle(func(context.Context, *node.Occurrence) error {
+					mu.Lock()
+					defer mu.Unlock()
 					starts = append(starts, time.Now())
 					return nil
 				}))
@@ -34,10 +47,7 @@ func TestAPausedQueueStartsNothingUntilItsPauseEnds(t *testing.T) {
 					t.Fatal(err)
 				}
 				time.Sleep(time.Until(end) - time.Second)
-				synctest.Wait()
-				if len(starts) != 1 {
-					t.Fatalf("started at %v", starts)
-				}
+				started(1)
 				time.Sleep(time.Second)
 				if way == "resume" {
 					if err := w.ctl.ResumeQueue(w.ctx, store.ResumeQueueRequest{Queue: "billing", By: "bob"}); err != nil {
@@ -45,10 +55,7 @@ func TestAPausedQueueStartsNothingUntilItsPauseEnds(t *testing.T) {
 					}
 				}
 				time.Sleep(50 * time.Millisecond)
-				synctest.Wait()
-				if len(starts) != 3 {
-					t.Fatalf("started at %v, want both that had waited at %v", starts, end)
-				}
+				started(3) // both that had waited
 			})
 		})
 	}
