@@ -208,6 +208,9 @@ func (c *checker) finished(reports []store.Report, answers []store.Finished) {
 		}
 		if r.Token == t.token {
 			t.state = a.State
+			if r.Next.Uncounted && !c.accepted[r.Token] {
+				t.tries--
+			}
 		}
 		c.accepted[r.Token] = true
 	}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/duly-dev/duly"
@@ -33,6 +34,7 @@ type node struct {
 	cut         int
 	skew        time.Duration
 
+	draining bool
 	session  int64
 	failures int
 	active   []*work
@@ -43,8 +45,16 @@ type node struct {
 // crash ends a life, with all that only this process knew.
 func (n *node) crash() {
 	n.life++
-	n.up, n.session, n.failures, n.sending = false, 0, 0, false
+	n.up, n.draining, n.session, n.failures, n.sending = false, false, 0, 0, false
 	n.active, n.reports = nil, nil
+}
+
+// drain gives back what the node works on, and takes nothing new.
+func (n *node) drain() {
+	n.draining = true
+	for _, k := range slices.Clone(n.active) {
+		k.end(duly.AttemptReleased, "the node is draining")
+	}
 }
 
 func (n *node) boot() {
@@ -101,7 +111,7 @@ func (n *node) poll() {
 		switch {
 		case came(h.Due):
 			n.fire(came(h.Lease))
-		case came(h.Ready) && len(n.active) < slots:
+		case came(h.Ready) && len(n.active) < slots && !n.draining:
 			n.claim(came(h.Lease))
 		case came(h.Lease):
 			n.reap()
@@ -140,6 +150,9 @@ func (n *node) more(err error, reap, more bool) {
 }
 
 func (n *node) offer() *store.ClaimRequest {
+	if n.draining {
+		return nil
+	}
 	return &store.ClaimRequest{Node: n.session, Max: slots - len(n.active), Capabilities: []string{capability}}
 }
 
@@ -198,6 +211,10 @@ func (n *node) reap() {
 func (n *node) start(asked time.Duration, claims []store.Claim) {
 	for _, c := range claims {
 		k := &work{node: n, claim: c}
+		if n.draining {
+			k.end(duly.AttemptReleased, "the node is draining")
+			continue
+		}
 		k.trust(asked)
 		n.active = append(n.active, k)
 		k.begin()

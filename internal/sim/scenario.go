@@ -60,9 +60,11 @@ const (
 	PauseByMan Kind = "pause by man" // a person pauses a schedule, and resumes it
 	Cancel     Kind = "cancel"       // a person cancels what runs
 	Redefine   Kind = "redefine"     // a person changes a definition
+	PauseQueue Kind = "pause queue"  // a person pauses the shared queue, and resumes it
+	Drain      Kind = "drain"        // a node is asked to end, gives back what it works on, and comes back
 )
 
-var kinds = []Kind{Outage, Partition, Partition, Crash, Crash, Crash, Pause, Pause, Pause, Slow, Slow, Slow, LoseReply, LoseReply, Duplicate, ClockBack, Skew, PauseByMan, Cancel, Redefine}
+var kinds = []Kind{Outage, Partition, Partition, Crash, Crash, Crash, Pause, Pause, Pause, Slow, Slow, Slow, LoseReply, LoseReply, Duplicate, ClockBack, Skew, PauseByMan, Cancel, Redefine, PauseQueue, Drain, Drain}
 
 // Fault is something that goes wrong.
 type Fault struct {

@@ -223,6 +223,12 @@ func (w *world) strike(f Fault) {
 	case Crash:
 		n.crash()
 		w.after(f.For, nil, func() { w.at(w.now, n, n.boot) })
+	case Drain:
+		n.drain()
+		w.after(f.For, nil, func() {
+			n.crash()
+			w.at(w.now, n, n.boot)
+		})
 	default:
 		w.meddle(f)
 	}
@@ -241,6 +247,14 @@ func (w *world) meddle(f Fault) {
 		w.after(f.For, nil, func() {
 			err := w.st.Resume(ctx, store.ResumeRequest{Schedule: id, By: "ann", Policy: duly.CatchUpLatest})
 			if duly.CodeOf(err) != duly.CodeConflict { // an earlier resume was for this pause too
+				must(err)
+			}
+		})
+	case PauseQueue:
+		must(w.st.PauseQueue(ctx, store.PauseQueueRequest{Queue: sharedQueue, By: "ann"}))
+		w.after(f.For, nil, func() {
+			err := w.st.ResumeQueue(ctx, store.ResumeQueueRequest{Queue: sharedQueue, By: "ann"})
+			if duly.CodeOf(err) != duly.CodeConflict {
 				must(err)
 			}
 		})
