@@ -49,7 +49,7 @@ var imports = map[string][]string{
 	"api":               {".", "store"},
 	"server":            {".", "api", "control", "cron", "internal/plans", "node", "plan", "store", "timing"},
 	"bench":             {".", "control", "effect", "effect/pgxeffect", "node", "plan", "store"},
-	"drill":             {".", "effect", "node", "plan", "store", "target", "target/exec", "target/http"},
+	"drill":             {".", "effect", "fence", "node", "plan", "store", "target", "target/exec", "target/http"},
 	"cmd/duly":          {"*"},
 	"examples/invoices": {"*"},
 	"examples/payments": {"*"},

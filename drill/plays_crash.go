@@ -2,9 +2,11 @@ package drill
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/fence"
 )
 
 const invoices = "invoices"
@@ -129,10 +131,15 @@ func playPause(ctx context.Context, s *stage) error {
 	e.node.waitCommands(2*s.house.normal.duration + time.Second)
 	e.node.thaw()
 	// The late one must have come to its end before anything is counted.
-	if _, err := s.await(ctx, "the paused job to end", func(o event) bool {
+	end, err := s.await(ctx, "the paused job to end", func(o event) bool {
 		return o.Kind == saysEnd && o.node == e.node && o.Token == e.Token
-	}); err != nil {
+	})
+	if err != nil {
 		return err
+	}
+	// The business key alone would have kept the sample from a repetition, too.
+	if !s.ownJob() && !strings.Contains(end.Text, fence.ErrStale.Error()) {
+		s.breaks("%s: the late attempt was not refused by its token; it ended with %q", WhyNoFence, end.Text)
 	}
 	if err := s.settle(ctx); err != nil {
 		return err

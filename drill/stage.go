@@ -89,10 +89,12 @@ func (h *house) stage(ctx context.Context, scenario Scenario, at float64) (_ *st
 		return nil, err
 	}
 	s.scratch.closers = append([]func(){remove}, s.scratch.closers...)
-	if s.st, err = store.Open(ctx, s.scratch.direct, store.Options{}); err != nil {
+	st, err := store.Open(ctx, s.scratch.direct, store.Options{})
+	if err != nil {
 		s.close()
 		return nil, err
 	}
+	s.st = st
 	if h.opt.Job == nil {
 		if s.app, err = openSample(ctx, s.scratch.app); err != nil {
 			s.close()
