@@ -1,13 +1,12 @@
 package postgres
 
 import (
-	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"encoding/json"
 	"slices"
 
 	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/internal/content"
 	"github.com/duly-dev/duly/store"
 )
 
@@ -20,36 +19,11 @@ type definition struct {
 }
 
 func encode(d store.Definition) (*definition, error) {
-	s := d.Schedule
-	s.ID = ""
-	content, err := json.Marshal(s)
-	if err != nil {
-		return nil, duly.Invalid("schedules", "schedule %s cannot be stored: %v", d.Schedule.ID, err)
-	}
-	// Payloads that differ in the order of their keys are equal; the content
-	// keeps the order that was written.
-	if s.Payload, err = canonical(s.Payload); err != nil {
-		return nil, duly.Invalid("payload", "of schedule %s is not valid JSON: %v", d.Schedule.ID, err)
-	}
-	same, err := json.Marshal(s)
+	text, hash, err := content.Encode(d.Schedule)
 	if err != nil {
 		return nil, err
 	}
-	hash := sha256.Sum256(same)
-	return &definition{Definition: d, content: content, hash: hash[:]}, nil
-}
-
-func canonical(j json.RawMessage) (json.RawMessage, error) {
-	if len(j) == 0 {
-		return nil, nil
-	}
-	var v any
-	d := json.NewDecoder(bytes.NewReader(j))
-	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
-		return nil, err
-	}
-	return json.Marshal(v)
+	return &definition{Definition: d, content: text, hash: hash}, nil
 }
 
 // encodeAll encodes definitions and refuses two for one schedule.

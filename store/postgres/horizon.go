@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 
+	"github.com/duly-dev/duly/internal/pacing"
 	"github.com/duly-dev/duly/store"
 )
 
@@ -78,13 +79,9 @@ func (c *conn) room(queues []int64, now int64) (first int64, err error) {
 		if r.int(6) >= r.int(0) {
 			return nil // something has to end
 		}
-		at := now
-		if r.int(1) > 0 {
-			rate := window{count: r.int(1), per: r.int(2)}
-			rate.read(r.str(3))
-			at = rate.next(now)
-		}
-		first = earliest(first, queuePause{since: r.int(4), until: r.int(5)}.open(at))
+		rate := pacing.Rate{Count: r.int(1), Per: r.int(2)}
+		rate.Read(r.str(3))
+		first = earliest(first, pacing.Pause{Since: r.int(4), Until: r.int(5)}.Open(rate.Next(now)))
 		return nil
 	})
 	return first, err

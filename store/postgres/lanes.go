@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/duly-dev/duly/internal/pacing"
 	"github.com/duly-dev/duly/store"
 )
 
@@ -74,7 +75,7 @@ type queueState struct {
 	name        string
 	concurrency int64
 	room        int // how many may start now
-	rate        window
+	rate        pacing.Rate
 	unsaved     int64 // starts that rate does not know of yet
 }
 
@@ -98,12 +99,12 @@ func (c *claiming) lockQueues(lanes []laneNumber) {
 	c.ask("SELECT queue, name, concurrency, rate_count, rate_per, starts, paused_at, paused_until, "+queueRunning+" FROM duly.queues q WHERE queue = ANY(?)", []any{queues}, func(r row) error {
 		q := &queueState{name: r.str(1), concurrency: r.int(2)}
 		q.room = int(max(0, q.concurrency-r.int(8)))
-		if pause := (queuePause{r.int(0), r.int(6), r.int(7)}); pause.paused(c.now) {
+		if (pacing.Pause{Since: r.int(6), Until: r.int(7)}).Holds(c.now) {
 			q.room = 0
 		}
-		if q.rate.count, q.rate.per = r.int(3), r.int(4); q.rate.count > 0 {
-			q.rate.read(r.str(5))
-			q.room = min(q.room, int(q.rate.room(c.now)))
+		if q.rate.Count, q.rate.Per = r.int(3), r.int(4); q.rate.Count > 0 {
+			q.rate.Read(r.str(5))
+			q.room = min(q.room, int(q.rate.Room(c.now)))
 		}
 		c.queues[r.int(0)] = q
 		return nil
@@ -113,12 +114,12 @@ func (c *claiming) lockQueues(lanes []laneNumber) {
 // saveStarts puts in line to write the starts of queues that have a rate.
 func (c *claiming) saveStarts() {
 	for id, q := range c.queues {
-		if q.rate.count == 0 || q.unsaved == 0 {
+		if q.rate.Count == 0 || q.unsaved == 0 {
 			continue
 		}
-		q.rate.add(c.now, q.unsaved)
+		q.rate.Add(c.now, q.unsaved)
 		q.unsaved = 0
-		c.later("UPDATE duly.queues SET starts = ? WHERE queue = ?", q.rate.text(), id)
+		c.later("UPDATE duly.queues SET starts = ? WHERE queue = ?", q.rate.Text(), id)
 	}
 }
 

@@ -5,26 +5,26 @@ import (
 	"time"
 
 	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/internal/codes"
 )
 
-// Codes in the file. Partial indexes and files name the numbers, so an entry
-// never moves; new ones go to the end.
+// The states and waits, by their numbers.
 const (
-	pending   = 0 // open: state < 2
-	running   = 1
-	succeeded = 2
-	skipped   = 3
-	merged    = 4
-	cancelled = 5
-	failed    = 6 // needs attention: state > 5
-	uncertain = 7
-	missed    = 8
-)
+	pending   = codes.Pending
+	running   = codes.Running
+	succeeded = codes.Succeeded
+	skipped   = codes.Skipped
+	merged    = codes.Merged
+	cancelled = codes.Cancelled
+	failed    = codes.Failed
+	uncertain = codes.Uncertain
+	missed    = codes.Missed
 
-const (
-	waitSlot    = 1
-	waitTime    = 2
-	waitEarlier = 3
+	waitSlot    = codes.WaitSlot
+	waitTime    = codes.WaitTime
+	waitEarlier = codes.WaitEarlier
+
+	outcomeLost = codes.OutcomeLost
 )
 
 // wants of a schedule: what planning it asks for.
@@ -33,31 +33,17 @@ const (
 	wantsActive  = 2
 )
 
+// The words, by their numbers.
 var (
-	stateCodes   = [...]duly.State{duly.Pending, duly.Running, duly.Succeeded, duly.Skipped, duly.Merged, duly.Cancelled, duly.Failed, duly.Uncertain, duly.Missed}
-	waitingCodes = [...]duly.Waiting{"", duly.WaitingSlot, duly.WaitingTime, duly.WaitingEarlier}
-	originCodes  = [...]duly.Origin{duly.OriginSchedule, duly.OriginCatchUp, duly.OriginTrigger, duly.OriginBackfill, duly.OriginExternal}
-	outcomeCodes = [...]duly.Outcome{
-		duly.AttemptRunning, duly.AttemptSucceeded, duly.AttemptFailed, duly.AttemptLost, duly.AttemptTimedOut,
-		duly.AttemptCancelled, duly.AttemptReleased, duly.AttemptUncertain,
-	}
+	stateCodes   = codes.States()
+	waitingCodes = codes.Waitings()
+	originCodes  = codes.Origins()
+	outcomeCodes = codes.Outcomes()
 )
 
-const outcomeLost = 3
-
-// code is the number of a value, or -1.
-func code[T comparable](codes []T, v T) int64 {
-	for i, c := range codes {
-		if c == v {
-			return int64(i)
-		}
-	}
-	return -1
-}
-
-func stateCode(s duly.State) int64     { return code(stateCodes[:], s) }
-func outcomeCode(o duly.Outcome) int64 { return code(outcomeCodes[:], o) }
-func originCode(o duly.Origin) int64   { return max(0, code(originCodes[:], o)) }
+func stateCode(s duly.State) int64     { return codes.Of(stateCodes[:], s) }
+func outcomeCode(o duly.Outcome) int64 { return codes.Of(outcomeCodes[:], o) }
+func originCode(o duly.Origin) int64   { return max(0, codes.Of(originCodes[:], o)) }
 
 // micros is a time in the file; 0 for the zero time.
 func micros(t time.Time) int64 {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 
+	"github.com/duly-dev/duly/internal/pacing"
 	"github.com/duly-dev/duly/store"
 )
 
@@ -82,20 +83,17 @@ func (c *conn) ready(ctx context.Context, now int64) (int64, error) {
 // paused until somebody resumes it.
 func (c *conn) room(ctx context.Context, queue, now int64) (int64, error) {
 	var concurrency, active int64
-	var rate window
-	var pause queuePause
+	var rate pacing.Rate
+	var pause pacing.Pause
 	_, err := c.one(ctx, `SELECT concurrency, rate_count, rate_per, starts, paused_at, paused_until, (SELECT count(*) FROM occurrences INDEXED BY occurrences_queued
 			WHERE state < 2 AND queue IS NOT NULL AND queue = ?1 AND state = 1) FROM queues WHERE queue = ?1`, []any{queue}, func(r row) {
 		concurrency, active = r.int(0), r.int(6)
-		pause = queuePause{queue, r.int(4), r.int(5)}
-		rate.count, rate.per = r.int(1), r.int(2)
-		rate.read(r.str(3))
+		pause = pacing.Pause{Since: r.int(4), Until: r.int(5)}
+		rate.Count, rate.Per = r.int(1), r.int(2)
+		rate.Read(r.str(3))
 	})
-	switch {
-	case err != nil || active >= concurrency:
+	if err != nil || active >= concurrency {
 		return 0, err
-	case rate.count == 0:
-		return pause.open(now), nil
 	}
-	return pause.open(rate.next(now)), nil
+	return pause.Open(rate.Next(now)), nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/internal/pacing"
 	"github.com/duly-dev/duly/store"
 )
 
@@ -18,8 +19,8 @@ func (s *Store) PauseQueue(ctx context.Context, req store.PauseQueueRequest) err
 		}
 		now := at(req.Now)
 		pause := &store.PauseStatus{At: instant(now), By: req.By, Why: req.Why, Until: req.Until}
-		if q.paused(now) {
-			pause.At = instant(q.since)
+		if q.Holds(now) {
+			pause.At = instant(q.Since)
 		}
 		_, err = t.exec("UPDATE queues SET paused_at = ?, paused_by = ?, paused_why = ?, paused_until = ? WHERE queue = ?",
 			micros(pause.At), req.By, opt(req.Why), opt(micros(req.Until)), q.queue)
@@ -44,7 +45,7 @@ func (s *Store) ResumeQueue(ctx context.Context, req store.ResumeQueueRequest) e
 			return struct{}{}, err
 		}
 		now := at(req.Now)
-		if !q.paused(now) {
+		if !q.Holds(now) {
 			return struct{}{}, duly.Errorf(duly.CodeConflict, "queue %s is not paused", req.Queue)
 		}
 		if _, err := t.exec("UPDATE queues SET paused_at = NULL, paused_by = NULL, paused_why = NULL, paused_until = NULL WHERE queue = ?", q.queue); err != nil {
@@ -56,27 +57,16 @@ func (s *Store) ResumeQueue(ctx context.Context, req store.ResumeQueueRequest) e
 	return err
 }
 
-// queuePause is whether a queue is paused.
-type queuePause struct{ queue, since, until int64 }
-
-func (p queuePause) paused(now int64) bool { return p.since != 0 && (p.until == 0 || p.until > now) }
-
-// open is when a queue that may hand out from a time on does, paused as it is;
-// 0 where that is for a person to say.
-func (p queuePause) open(from int64) int64 {
-	switch {
-	case p.since == 0:
-		return from
-	case p.until == 0:
-		return 0
-	}
-	return max(from, p.until)
+// queuePause is a queue and whether it is paused.
+type queuePause struct {
+	queue int64
+	pacing.Pause
 }
 
 // queueToPause finds a shared queue.
 func (t *tx) queueToPause(name string) (q queuePause, err error) {
 	found, err := t.one(bg, "SELECT queue, paused_at, paused_until FROM queues WHERE name = ?", []any{name}, func(r row) {
-		q = queuePause{r.int(0), r.int(1), r.int(2)}
+		q = queuePause{r.int(0), pacing.Pause{Since: r.int(1), Until: r.int(2)}}
 	})
 	if err != nil || found {
 		return q, err

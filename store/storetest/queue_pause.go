@@ -58,6 +58,24 @@ func queuePause(g *group) {
 		}
 	})
 
+	g.claim("InsertingAndClaimingTakesNothingOfAPausedQueue", func(e *env) {
+		s := sched{id: "a", queue: "q"}
+		e.apply(s)
+		doPause(e, time.Time{})
+		o := s.occurrence(e.now, store.Revision{})
+		o.Origin = duly.OriginTrigger
+		made, err := e.st.Insert(e.ctx, store.InsertRequest{
+			Now: e.now, Schedule: "a", By: "ann", Occurrences: []store.NewOccurrence{o},
+			Claim: &store.ClaimRequest{Node: e.node, Max: 1, Capabilities: []string{"handler:h"}},
+		})
+		e.must(err)
+		if len(made) != 1 || made[0].Claim != nil || made[0].State != duly.Pending {
+			e.Fatalf("inserted %+v", made)
+		}
+		resume(e)
+		e.claimOne()
+	})
+
 	g.claim("WhatRunsInAPausedQueueGoesOn", func(e *env) {
 		e.apply(sched{id: "a", queue: "q"})
 		e.fireAfter(time.Minute)
