@@ -235,7 +235,7 @@ func (c *checker) final() {
 		spec := &c.w.sc.Schedules[i]
 		id := spec.ID
 		every := time.Duration(spec.Every) * time.Minute
-		accounted := map[time.Time]bool{}
+		accounted := map[time.Time]int{}
 		var all []duly.Occurrence
 		for page := (store.Page{Limit: 1000}); ; {
 			some, next, err := c.w.st.Occurrences(bg, store.OccurrenceFilter{Schedule: id}, page)
@@ -247,13 +247,19 @@ func (c *checker) final() {
 		}
 		for _, o := range all {
 			c.ended(&o)
-			for _, period := range append(o.Covers, o.Period) {
+			if o.State == duly.Merged {
+				continue // the one that covers it tells
+			}
+			for _, period := range o.Covers {
 				account(accounted, period, every)
 			}
 		}
 		for due := began.Add(every); due.Before(c.w.clock().Add(-settled)); due = due.Add(every) {
-			if !accounted[due] {
+			switch n := accounted[due]; {
+			case n == 0:
 				c.w.broken("%s owes %v, and nothing tells of it", id, due.Format(time.RFC3339))
+			case n > 1 && c.w.back == 0: // see claim
+				c.w.broken("%s at %v is told of %d times", id, due.Format(time.RFC3339), n)
 			}
 		}
 	}
@@ -275,7 +281,7 @@ func (c *checker) ended(o *duly.Occurrence) {
 }
 
 // account notes the instants that a period, or a run of them, stands for.
-func account(accounted map[time.Time]bool, period string, every time.Duration) {
+func account(accounted map[time.Time]int, period string, every time.Duration) {
 	first, last, isRun := strings.Cut(period, "..")
 	from, err := time.Parse(time.RFC3339, first)
 	if err != nil {
@@ -288,6 +294,6 @@ func account(accounted map[time.Time]bool, period string, every time.Duration) {
 		}
 	}
 	for at := from; !at.After(to); at = at.Add(every) {
-		accounted[at.UTC()] = true
+		accounted[at.UTC()]++
 	}
 }

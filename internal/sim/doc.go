@@ -17,7 +17,7 @@
 // hears of it, and once more at the end:
 //
 //   - an occurrence exists once, and each is worked on for periods of its own;
-//   - none is lost: every due instant is accounted for;
+//   - none is lost: every due instant is accounted for, once;
 //   - tokens grow; nobody completes or renews under a superseded one;
 //   - no ownership ends before its lease, and no two nodes believe to own one
 //     occurrence at the same moment;
