@@ -120,6 +120,7 @@ export async function acquire(transport: Transport, name: string, options: Lease
       return new Lease(transport, lease, owner, ttl, asked);
     } catch (err) {
       if (options.signal?.aborted || codeOf(err) !== "conflict" || now() >= until) throw err;
+      if (now() - asked < 50) await sleep(100, options.signal); // a server that ends answers at once
     }
   }
 }

@@ -25,7 +25,9 @@ test("B82: no timer of the client is longer than the platform's can be", async (
   const running = gate();
   const end = gate();
   const worker = duly.worker({ pollWait: 200 })
-    .schedule({ id: "monthly", cron: "0 0 1 * *" }, () => void calls++)
+    .schedule({ id: "monthly", cron: "0 0 1 * *" }, () => {
+      calls++;
+    })
     // The schedule's own limits may be longer than a timer can be.
     .schedule({ id: "long", cron: "0 0 1 1 *", lease: "1d", timeout: "40d" }, async (occ) => {
       running.open();
@@ -42,7 +44,7 @@ test("B82: no timer of the client is longer than the platform's can be", async (
   await duly.client.schedules.trigger("long", { period: "2026-01-01" });
   await running.opened;
   await until(() => {
-    polls = fetches.mock.calls.filter(([url]) => String(url as string).endsWith("/claims")).length;
+    polls = fetches.mock.calls.filter(([url]) => (url as string).endsWith("/claims")).length;
     return polls > 10 || undefined;
   }, "it does not poll");
   end.open();

@@ -26,7 +26,7 @@ class Child {
 
   static start(duly: Duly, file: string, lease: string): Child {
     const path = fileURLToPath(new URL("support/worker-child.mjs", import.meta.url));
-    return new Child(spawn(process.execPath, [path, JSON.stringify({ url: duly.url, file, lease })], { stdio: ["pipe", "pipe", "inherit"] }) as ChildProcess & { stdout: Readable });
+    return new Child(spawn(process.execPath, [path, JSON.stringify({ url: duly.url, file, lease })], { stdio: ["pipe", "pipe", "inherit"] }));
   }
 
   hears(what: string): Promise<Said> {

@@ -1,6 +1,6 @@
-import { expect, test } from "vitest";
-import { AttemptEnded, DulyError, type Occurrence, permanent, retryAfter, UncertainError, type Worker } from "../src/index.js";
-import { Duly, gate, until } from "./support/duly.js";
+import { expect, onTestFinished, test } from "vitest";
+import { type AttemptEnded, Client, DulyError, type Occurrence, permanent, retryAfter, UncertainError, type Worker } from "../src/index.js";
+import { Duly, gate, quiet, until } from "./support/duly.js";
 
 /** A schedule that is due once a year, so that only what a test triggers is. */
 const yearly = { cron: "0 0 1 1 *", period: "day", retry: { backoff: "1ms", max_backoff: "1ms", max_attempts: 3 } } as const;
@@ -128,6 +128,36 @@ test("a lease that is renewed outlives its length many times", async () => {
   const done = await duly.state("a@2026-01-01", "succeeded");
   expect(done.attempts).toHaveLength(1);
   expect(lost).toEqual([]);
+});
+
+test("renewals go in batches", async () => {
+  const duly = await Duly.start();
+  const sizes: number[] = [];
+  const counting: typeof fetch = (input, init) => {
+    if ((input as string).endsWith("/attempts/renew")) sizes.push((JSON.parse(init?.body as string) as { items: unknown[] }).items.length);
+    return fetch(input, init);
+  };
+  const all = gate();
+  const end = gate();
+  let begun = 0;
+  const worker = new Client({ url: duly.url, fetch: counting }).worker({ logger: quiet, pollWait: "5s" });
+  onTestFinished(() => worker.drain());
+  await duly.client.apply({ owner: "api", queues: [{ name: "wide", concurrency: 20 }] });
+  await started(worker.schedule({ id: "a", ...yearly, overlap: "allow", queue: "wide", lease: "2s" }, async () => {
+    if (++begun === 20) all.open();
+    await end.opened;
+  }));
+  for (let i = 0; i < 20; i++) await duly.client.schedules.trigger("a", { parallel: true });
+  await all.opened;
+  sizes.length = 0;
+  await until(() => sizes.length >= 4 || undefined, "nothing is renewed");
+  end.open();
+  expect(Math.max(...sizes)).toBeGreaterThan(10);
+  const { items } = await until(async () => {
+    const list = await duly.client.occurrences.list({ schedule: "a", state: ["succeeded"] });
+    return list.items.length === 20 ? list : undefined;
+  }, "not all succeed");
+  expect(items.every((o) => o.attempts.length === 1)).toBe(true);
 });
 
 test("a long poll's wait is not taken off the lease", async () => {

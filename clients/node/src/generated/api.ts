@@ -1326,6 +1326,8 @@ export interface components {
             start_by?: string;
             state: components["schemas"]["State"];
             tzdata?: string;
+            /** @description unowned are the tries that nodes made by themselves while they could not reach the store (when_unavailable: run). They are no attempts, and changed nothing of the state. Not in lists. */
+            unowned?: components["schemas"]["Unowned"][];
             /** @description while pending: for what */
             waiting?: components["schemas"]["Waiting"];
         };
@@ -1630,7 +1632,7 @@ export interface components {
             /** @description timezone is an IANA name. Default UTC. */
             timezone?: string;
             timings?: components["schemas"]["Timing"][];
-            /** @description when_unavailable says what a node does while coordination is down. */
+            /** @description when_unavailable says what a node does while coordination is down. Default wait. */
             when_unavailable?: components["schemas"]["WhenUnavailable"];
         };
         /** @description ScheduleStatus is a definition with where it stands. */
@@ -1728,7 +1730,7 @@ export interface components {
             timings?: components["schemas"]["Timing"][];
             /** Format: date-time */
             updated_at: string;
-            /** @description when_unavailable says what a node does while coordination is down. */
+            /** @description when_unavailable says what a node does while coordination is down. Default wait. */
             when_unavailable?: components["schemas"]["WhenUnavailable"];
         };
         ScheduleStatusList: {
@@ -1902,6 +1904,29 @@ export interface components {
          * @enum {string}
          */
         TriggerStatus: "created" | "duplicate";
+        /** @description Unowned is a try at a period that no lease owned. */
+        Unowned: {
+            /** Format: date-time */
+            due: string;
+            error?: string;
+            /** Format: int64 */
+            exit_code?: number;
+            /** Format: date-time */
+            finished_at: string;
+            node: string;
+            outcome: components["schemas"]["Outcome"];
+            period: string;
+            /**
+             * Format: date-time
+             * @description recorded_at is when the store learned of it.
+             */
+            recorded_at?: string;
+            /**
+             * Format: date-time
+             * @description by the node's clock, like finished_at
+             */
+            started_at: string;
+        };
         /** @description Upcoming is a time at which a schedule comes due. */
         Upcoming: {
             /** Format: date-time */
@@ -2033,6 +2058,7 @@ export type Topic = components['schemas']['Topic'];
 export type TriggerRequest = components['schemas']['TriggerRequest'];
 export type TriggerResult = components['schemas']['TriggerResult'];
 export type TriggerStatus = components['schemas']['TriggerStatus'];
+export type Unowned = components['schemas']['Unowned'];
 export type Upcoming = components['schemas']['Upcoming'];
 export type UpcomingList = components['schemas']['UpcomingList'];
 export type Waiting = components['schemas']['Waiting'];
