@@ -9,6 +9,8 @@
 //     cancels a handler before its lease can have run out;
 //   - the reporter (report.go) sends what attempts came to, in batches, and
 //     holds reports through an outage until they are accepted or refused;
+//   - what is asked for in this process is taken at once (take.go), and history
+//     that is too old is trimmed (trim.go);
 //   - the session (session.go) keeps the node on the node list and its
 //     declarations in force.
 //

@@ -29,16 +29,18 @@ type Cache struct {
 	max     int
 	timings timing.Cache // definitions that differ in other things share one
 
-	mu    sync.Mutex
-	plans map[int64]*plan.Plan
+	// Two generations: what nobody asked for while the young one filled up goes
+	// with the old one, and nothing that was just read goes before it is used.
+	mu         sync.Mutex
+	young, old map[int64]*plan.Plan
 }
 
 // maxPlans is how many plans are kept, of some 2 KiB each.
-const maxPlans = 2048
+const maxPlans = 8192
 
 // New makes an empty Cache over a store, which stays the caller's.
 func New(from Definitions) *Cache {
-	return &Cache{from: from, max: maxPlans, plans: map[int64]*plan.Plan{}}
+	return &Cache{from: from, max: maxPlans, young: map[int64]*plan.Plan{}}
 }
 
 // Get returns the plan of a stored definition. Errors are the store's, and of
@@ -73,17 +75,24 @@ func (c *Cache) Compile(def duly.Schedule) (*plan.Plan, []*duly.Error) {
 func (c *Cache) kept(definition int64) *plan.Plan {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.plans[definition]
+	p := c.young[definition]
+	if p == nil {
+		if p = c.old[definition]; p != nil {
+			c.put(definition, p) // it is in use
+		}
+	}
+	return p
 }
 
 func (c *Cache) keep(definition int64, p *plan.Plan) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.plans) >= c.max {
-		for victim := range c.plans { // any will do: a miss costs one read and a compile
-			delete(c.plans, victim)
-			break
-		}
+	c.put(definition, p)
+}
+
+func (c *Cache) put(definition int64, p *plan.Plan) {
+	if len(c.young) >= c.max/2 {
+		c.old, c.young = c.young, map[int64]*plan.Plan{}
 	}
-	c.plans[definition] = p
+	c.young[definition] = p
 }

@@ -89,8 +89,17 @@ func TestTheCacheIsBounded(t *testing.T) {
 			t.Fatal(i, p, err)
 		}
 	}
-	if len(c.plans) != 10 {
-		t.Errorf("%d plans are kept", len(c.plans))
+	if n := len(c.young) + len(c.old); n != 10 {
+		t.Errorf("%d plans are kept", n)
+	}
+	reads := from.reads
+	for i := range int64(5) { // the newest are
+		if _, err := c.Get(t.Context(), 45+i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if from.reads != reads {
+		t.Errorf("%d of the newest were read again", from.reads-reads)
 	}
 }
 

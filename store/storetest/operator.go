@@ -282,7 +282,9 @@ func insert(g *group) {
 		q := sched{id: "q", parallel: true, queue: "one"}
 		other := sched{id: "o", handler: "other"}
 		ready := sched{id: "r"}
-		e.apply(s, q, other, ready)
+		closed := sched{id: "c", parallel: true, queue: "closed"}
+		e.apply(s, q, other, ready, closed)
+		e.must(e.st.PauseQueue(e.ctx, store.PauseQueueRequest{Now: e.now, Queue: "closed", By: "ann"}))
 		running := insert(e, store.InsertRequest{Occurrences: []store.NewOccurrence{asked(e, s, e.now)}, Claim: ask(e)})[0]
 		inQueue := insert(e, store.InsertRequest{Schedule: "q", Occurrences: []store.NewOccurrence{asked(e, q, e.now)}, Claim: ask(e)})[0]
 		if running.Claim == nil || inQueue.Claim == nil || !inQueue.Claim.Exclusive || inQueue.Claim.Queue != "one" {
@@ -298,6 +300,7 @@ func insert(g *group) {
 		}{
 			{"another of its schedule runs", s, asked(e, s, later)},
 			{"its queue is full", q, asked(e, q, later)},
+			{"its queue is paused", closed, asked(e, closed, later)},
 			{"the asker cannot run it", other, asked(e, other, later)},
 			{"its time has not come", ready, notBefore},
 		} {
