@@ -168,6 +168,14 @@ func useEverything(t *testing.T, s *Store, ids []string, now time.Time) {
 	must(err)
 	_, err = s.Insert(ctx, store.InsertRequest{Schedule: ids[0], Once: now.String(), Occurrences: []store.NewOccurrence{{Period: "manual-" + now.Format(time.RFC3339), Due: now, State: duly.Pending, Placement: store.Placement{Capability: "handler:h", Serial: true}}}})
 	must(err)
+	made, err := s.Insert(ctx, store.InsertRequest{Schedule: ids[0], Claim: claim, Occurrences: []store.NewOccurrence{{Period: "now-" + now.Format(time.RFC3339), Due: now, State: duly.Pending, Placement: store.Placement{Capability: "handler:h"}}}})
+	must(err)
+	if c := made[0].Claim; c != nil {
+		_, err = s.Finish(ctx, node, []store.Report{{Seq: c.Seq, Token: c.Token, Outcome: duly.AttemptSucceeded, Next: store.Next{State: duly.Succeeded}}})
+		must(err)
+	}
+	_, err = s.Definitions(ctx, []int64{last.Definition})
+	must(err)
 	for _, f := range []store.OccurrenceFilter{{}, {Schedule: ids[0]}, {Attention: true}, {States: []duly.State{duly.Pending}}} {
 		_, _, err = s.Occurrences(ctx, f, store.Page{Limit: 20})
 		must(err)
