@@ -26,9 +26,9 @@ func wordStyle(word string) lipgloss.Style {
 	colour := func(n string) lipgloss.Style { return lipgloss.NewStyle().Foreground(lipgloss.Color(n)) }
 	word, _, _ = strings.Cut(word, " ")
 	switch word {
-	case string(duly.Succeeded), "create", "live", "yes", "added":
+	case string(duly.Succeeded), "create", "live", "yes", "added", "pass":
 		return colour("2")
-	case string(duly.Failed), string(duly.AttemptLost), string(duly.AttemptTimedOut), "remove", "gone", "dropped":
+	case string(duly.Failed), string(duly.AttemptLost), string(duly.AttemptTimedOut), "remove", "gone", "dropped", "fail":
 		return colour("1")
 	case string(duly.Uncertain), string(duly.Missed), "update", "paused", "orphaned", "moved", "draining", "retry":
 		return colour("3")
