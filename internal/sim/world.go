@@ -95,10 +95,12 @@ func (e *events) Pop() any {
 	return x
 }
 
-// at has something happen at a time; to a node, where it is not nil.
+// at has something happen at a time; to a node, where it is not nil. Time goes
+// by the microsecond, as it does in stores.
 func (w *world) at(t time.Duration, n *node, do func()) {
 	w.count++
-	e := &event{at: max(t, w.now), order: w.count, node: n, do: do}
+	t = (max(t, w.now) + time.Microsecond - 1).Truncate(time.Microsecond)
+	e := &event{at: t, order: w.count, node: n, do: do}
 	if n != nil {
 		e.life = n.life
 	}
