@@ -27,6 +27,9 @@ func mistakes() []string {
 // diagnose says what is wrong with the job, in words.
 func (f *found) diagnose(opt *Options) (why []string) {
 	why = append(why, f.whyRepeated()...)
+	if late := f.afterSIGTERM(opt); late != "" {
+		why = append(why, late)
+	}
 	if f.missing > 0 {
 		why = append(why, f.whyMissing())
 	}
@@ -59,13 +62,31 @@ func (f *found) whyRepeated() (why []string) {
 			WhyNoFence, what, late.early.Attempt, late.early.Occurrence, late.early.Token, late.by.Round(time.Millisecond), late.later.Number, late.later.Token))
 	}
 	if again != nil {
-		why = append(why, fmt.Sprintf("%s: %s. Attempt %d of %s had the effect again that attempt %d had had before it was lost. Store the effect under a unique key for what it is (customer and period, not attempt or time) in the transaction that writes, and take the stored result where it exists",
+		why = append(why, fmt.Sprintf("%s: %s. Attempt %d of %s had the effect again that attempt %d had had already. Store the effect under a unique key for what it is (customer and period, not attempt or time) in the transaction that writes, and take the stored result where it exists",
 			WhyNoKey, what, again.later.Number, again.early.Occurrence, again.early.Attempt))
 	}
 	if len(why) == 0 {
 		why = append(why, fmt.Sprintf("%s: %s. Store the effect under a unique key for what it is (customer and period, not attempt or time) in the transaction that writes", WhyNoKey, what))
 	}
 	return why
+}
+
+// afterSIGTERM looks for a repeated effect whose attempt had it although it had
+// long been told to stop.
+func (f *found) afterSIGTERM(opt *Options) string {
+	const slack = 300 * time.Millisecond // an effect that is counted is seen a little late
+	if f.repeated == 0 || opt.Job == nil {
+		return ""
+	}
+	for _, term := range f.marks {
+		told := term.At.Add(opt.Lease/2 + slack)
+		for _, m := range f.marks {
+			if term.Kind == MarkTerm && m.Kind == MarkEffect && m.Token == term.Token && m.Node == term.Node && m.At.After(told) {
+				return fmt.Sprintf("%s: attempt %d of %s was told to stop (SIGTERM), and had its effect after that although it counts as given back: end on SIGTERM, or finish and end well in time", WhyDeaf, m.Attempt, m.Occurrence)
+			}
+		}
+	}
+	return ""
 }
 
 // repetition is an effect of an earlier attempt, and the later attempt that it

@@ -257,8 +257,10 @@ func (s *stage) rank(a *atWork, from time.Time) int {
 		return -1
 	case a.had:
 		return 1
+	case a.At.After(from): // it has only just begun
+		return 2
 	}
-	return 2
+	return 3
 }
 
 // attemptsUntil lists the attempts that had begun at a moment, oldest first.

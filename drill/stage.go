@@ -351,12 +351,18 @@ func (s *stage) schedule(id string) duly.Schedule {
 	}
 	if job := s.opt.Job; job != nil {
 		// A job that finds a lock of its dead self has some time to get it.
-		def.Retry = duly.Retry{MaxAttempts: 8, Backoff: duly.Duration(300 * time.Millisecond), MaxBackoff: duly.Duration(2 * time.Second)}
+		def.Retry = duly.Retry{MaxAttempts: ownAttempts, Backoff: duly.Duration(300 * time.Millisecond), MaxBackoff: duly.Duration(ownBackoff)}
 		def.Timeout = duly.Duration(2*job.Timeout + 10*s.lease())
 		def.Target = job.target()
 	}
 	return def
 }
+
+// How often a job of the user's own is tried, and the longest pause between.
+const (
+	ownAttempts = 6
+	ownBackoff  = 2 * time.Second
+)
 
 func (j *Job) target() duly.Target {
 	if j.URL != "" {
@@ -399,7 +405,10 @@ func (s *stage) owes(schedule string, periods ...string) {
 // settle waits until all that is owed has ended. What has not by then is the
 // verifier's to tell.
 func (s *stage) settle(ctx context.Context) error {
-	limit := time.Now().Add(waitLimit + 4*s.house.normal.duration)
+	limit := time.Now().Add(waitLimit)
+	if s.ownJob() { // each may use up its attempts
+		limit = limit.Add(time.Duration(len(s.owed)*ownAttempts) * (s.house.normal.duration + ownBackoff))
+	}
 	for time.Now().Before(limit) {
 		open := false
 		for _, o := range s.owed {
