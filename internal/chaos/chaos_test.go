@@ -101,8 +101,8 @@ func TestChaos(t *testing.T) {
 	}
 	m.rage(*forFlag)
 	healed := time.Now()
-	w.awaitEnd(m)
-	t.Logf("all work was done %v after the faults: %s", time.Since(healed).Round(time.Millisecond), m.summary())
+	still := w.awaitEnd(m)
+	t.Logf("all work was done %v after the faults, nothing ended for at most %v: %s", time.Since(healed).Round(time.Millisecond), still.Round(time.Millisecond), m.summary())
 	for _, w := range m.members {
 		w.end(syscall.SIGTERM)
 	}
@@ -194,9 +194,9 @@ func (w *world) apply(p *plan) {
 	}
 }
 
-// awaitEnd waits until nothing is left to do. Something has to move all the
-// time.
-func (w *world) awaitEnd(m *mischief) {
+// awaitEnd waits until nothing is left to do, and answers for how long nothing
+// ended meanwhile. Something has to move all the time.
+func (w *world) awaitEnd(m *mischief) (still time.Duration) {
 	w.t.Helper()
 	const question = `SELECT (SELECT count(*) FROM duly.tracks WHERE next_due IS NOT NULL), count(*) FILTER (WHERE state < 2), count(*) FILTER (WHERE state >= 2) FROM duly.occurrences`
 	var due, open, over, before int64
@@ -204,12 +204,13 @@ func (w *world) awaitEnd(m *mischief) {
 	for {
 		err := w.own.QueryRow(context.Background(), question).Scan(&due, &open, &over)
 		if err == nil && due == 0 && open == 0 {
-			return
+			return still
 		}
 		if over != before {
 			before, moved = over, time.Now()
 		}
-		if time.Since(moved) > patience {
+		still = max(still, time.Since(moved))
+		if still > patience {
 			w.tell(m, []broken{{what: fmt.Sprintf("nothing moved for %v: %d schedules are still due, %d occurrences open, %d have ended (%v)", patience, due, open, over, err)}})
 			w.t.FailNow()
 		}

@@ -3,6 +3,7 @@
 package chaos
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -125,6 +126,17 @@ func TestAFullDiskLosesNothing(t *testing.T) {
 	server.Start()
 	s := newScene(t, server, "small", lease)
 	a, b := s.worker("a"), s.worker("b")
+	t.Cleanup(func() {
+		if !t.Failed() {
+			return
+		}
+		for _, w := range []*member{a, b} {
+			lines := w.log.lines("")
+			t.Logf("%s said at last:\n%s", w.order.Name, bytes.Join(lines[max(0, len(lines)-20):], []byte("\n")))
+		}
+		text := server.Log()
+		t.Logf("the server said at last:\n%s", text[max(0, len(text)-4000):])
+	})
 	p := s.owe(10 * time.Second)
 	time.Sleep(time.Until(p.start.Add(2 * time.Second)))
 	id := s.trigger("nap", 700)
