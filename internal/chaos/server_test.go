@@ -20,6 +20,7 @@ import (
 	"github.com/duly-dev/duly"
 	"github.com/duly-dev/duly/control"
 	"github.com/duly-dev/duly/internal/sqltest"
+	"github.com/duly-dev/duly/store"
 )
 
 // TestServerTroubles lets a server that can be reached be of no use.
@@ -153,11 +154,6 @@ func TestAFullDiskLosesNothing(t *testing.T) {
 	})
 	time.Sleep(2 * time.Second)
 	free()
-	if server.Ended() { // it could not even write its log ahead, and gave up
-		t.Log("the server ended itself; a service manager starts it again")
-		server.Stop(syscall.SIGQUIT)
-		server.Start()
-	}
 	s.awaitOwed(p)
 	if o := s.ended(id); o.State != duly.Succeeded {
 		t.Errorf("%s is %s: %s", o.ID, o.State, o.Reason)
@@ -255,13 +251,23 @@ func (s *scene) owe(d time.Duration) owed {
 	return o
 }
 
-// awaitOwed waits until all that was owed is done, once.
+// awaitOwed waits until all that was owed is done, once. A server that ends
+// itself, as one does that cannot write its log ahead, is started again, as a
+// service manager would.
 func (s *scene) awaitOwed(p owed) {
 	s.t.Helper()
-	w := &world{t: s.t, st: s.st}
 	s.until("all that is owed", func() bool {
+		if s.server.Ended() {
+			s.t.Log("the server ended itself, and is started again")
+			s.server.Stop(syscall.SIGQUIT)
+			s.server.Start()
+		}
 		done := 0
-		for _, o := range w.occurrences("owed") {
+		all, _, err := s.st.Occurrences(context.Background(), store.OccurrenceFilter{Schedule: "owed"}, store.Page{Limit: 1000})
+		if err != nil {
+			return false // not back yet
+		}
+		for _, o := range all {
 			if o.State == duly.Succeeded {
 				done++
 			}
