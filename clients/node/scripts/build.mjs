@@ -1,10 +1,9 @@
-// Compiles the package twice: ES modules, and CommonJS for those who require it.
+// Compiles the package of the working directory twice: ES modules, and CommonJS for those who require it.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
 
-const dir = fileURLToPath(new URL("../", import.meta.url));
+const dir = `${process.cwd()}/`;
 const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 
 rmSync(`${dir}dist`, { recursive: true, force: true });

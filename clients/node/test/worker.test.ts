@@ -170,6 +170,7 @@ test("a long poll's wait is not taken off the lease", async () => {
   await duly.client.schedules.trigger("a", { period: "2026-01-01" });
   expect(await owned.opened).toBe(true);
   await worker.drain();
+  expect((await duly.client.occurrences.get("a@2026-01-01")).attempts).toHaveLength(1);
 });
 
 test("through an outage the signal aborts before the lease has run out, and the report is delivered afterwards", async () => {

@@ -23,6 +23,8 @@ export class Session {
   draining = false;
   /** This host's clock minus the store's, in ms. */
   clockOffset = 0;
+  /** What was wrong with the schedules when they were declared last. */
+  faults: readonly api.DefinitionFault[] = [];
   private joining: Promise<void> | undefined;
 
   constructor(
@@ -90,7 +92,8 @@ export class Session {
   }
 
   private declared(result: api.DeclareResult): void {
-    for (const fault of result.faults ?? []) this.log.error("a declared schedule is faulty and not in force", fault);
+    this.faults = result.faults ?? [];
+    for (const fault of this.faults) this.log.error("a declared schedule is faulty and not in force", fault);
     for (const change of result.changes) {
       if (change.action === "ignore") this.log.warn("a declared schedule is not in force", change);
     }

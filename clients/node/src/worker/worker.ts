@@ -50,7 +50,7 @@ export class Worker {
   private readonly draining = new AbortController();
   private readonly slots: number;
   private readonly graceTime: number;
-  private readonly joined = new AbortController();
+  private readonly begun = new AbortController(); // aborts when it has joined, or never will
   private changed = new AbortController(); // aborts when an attempt's code has returned, or it drains
   private running: Promise<void> | undefined;
   private down = false;
@@ -100,14 +100,14 @@ export class Worker {
    * those of a server that refuses the worker at its start.
    */
   run(): Promise<void> {
-    return (this.running ??= this.work().finally(() => this.joined.abort()));
+    return (this.running ??= this.work().finally(() => this.begun.abort()));
   }
 
   /** Settled when the worker has joined and its schedules are declared, or when run is. */
   async ready(): Promise<void> {
     await new Promise<void>((resolve) => {
-      if (this.joined.signal.aborted) resolve();
-      else this.joined.signal.addEventListener("abort", () => resolve(), { once: true });
+      if (this.begun.signal.aborted) resolve();
+      else this.begun.signal.addEventListener("abort", () => resolve(), { once: true });
     });
   }
 
@@ -118,6 +118,16 @@ export class Worker {
   async drain(): Promise<void> {
     this.stopClaiming();
     await this.running;
+  }
+
+  /** What is wrong with the declared schedules, as far as the server was asked: those are not in force. */
+  get faults(): readonly api.DefinitionFault[] {
+    return this.session.faults;
+  }
+
+  /** Whether it has joined: the server knows it and its schedules. */
+  get joined(): boolean {
+    return this.session.node !== 0;
   }
 
   /** Whether the server answers, as far as is known. */
@@ -156,7 +166,7 @@ export class Worker {
     while (!this.draining.signal.aborted) {
       try {
         await this.session.join();
-        this.joined.abort();
+        this.begun.abort();
         this.up();
         return true;
       } catch (err) {
