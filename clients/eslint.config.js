@@ -14,6 +14,9 @@ module.exports = eslint.config(
       "@typescript-eslint/no-unnecessary-condition": "off",
       // An answer of the server or of the ledger is typed where it is asked for.
       "@typescript-eslint/no-unnecessary-type-parameters": "off",
+      // Modules and options of Nest are classes by name only.
+      "@typescript-eslint/no-extraneous-class": "off",
+      "@typescript-eslint/no-unsafe-class-instance-assignment": "off",
     },
   },
 );
