@@ -23,6 +23,7 @@ type attempt struct {
 	trusted    time.Time // monotonic: until then the lease surely holds
 	renewAt    time.Time // monotonic
 	askedAt    time.Time // monotonic: when the store was last asked
+	newsAt     time.Time // monotonic: when somebody last may have come to want it ended
 	leaseUntil time.Time // by the store's clock
 	expiry     *time.Timer
 	over       bool // reported, or nothing is to be reported any more
@@ -46,6 +47,9 @@ func (a *attempt) trust(asked time.Time, lease time.Duration, until time.Time) {
 	a.askedAt = asked
 	a.trusted = asked.Add(keep.TrustWindow(lease))
 	a.renewAt = asked.Add(renewEvery(lease))
+	if !a.newsAt.Before(asked) { // the answer may be older than the news
+		a.renewAt = asked.Add(min(hurryEvery, renewEvery(lease)))
+	}
 	a.leaseUntil = until
 	if a.expiry != nil {
 		a.expiry.Reset(time.Until(a.trusted))
@@ -110,6 +114,7 @@ type activeSet struct {
 	reserved int           // slots that are being claimed for; see Node.Take
 	wanted   bool          // the dispatcher waits for a slot
 	nextScan time.Time     // when the keeper looks next
+	newsAt   time.Time     // monotonic: when attempts were last hurried
 	sooner   chan struct{} // an attempt needs it to look earlier
 	empty    chan struct{} // closed while there is none
 }
@@ -176,6 +181,11 @@ func (s *activeSet) add(a *attempt) {
 	defer s.mu.Unlock()
 	s.occupied()
 	s.attempts[a] = struct{}{}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.unowned == nil && !s.newsAt.Before(a.askedAt) { // the news may have been about it
+		a.renewAt = a.askedAt.Add(min(hurryEvery, renewEvery(a.claim.Lease)))
+	}
 	if s.nextScan.IsZero() || a.renewAt.Before(s.nextScan) {
 		signal(s.sooner)
 	}
@@ -191,22 +201,26 @@ func (s *activeSet) remove(a *attempt) (wanted bool) {
 	return wanted
 }
 
-// hurry has attempts renewed soon that something may have happened to: all of
-// a schedule, or all where it is not known which. A renewal is how an attempt
-// learns that it is wanted ended. No attempt is asked about more than once in
-// hurryEvery.
-func (s *activeSet) hurry(schedule string) {
+// hurry has attempts renewed soon that somebody may want ended: all of a
+// schedule, or all where it is not known which. A renewal is how an attempt
+// learns of it. No attempt is asked about twice within least. One that has
+// joined the application's transaction is not asked about any more.
+func (s *activeSet) hurry(schedule string, least time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.newsAt = time.Now()
 	hurried := false
 	for a := range s.attempts {
 		if schedule != "" && a.claim.Schedule != schedule {
 			continue
 		}
 		a.mu.Lock()
-		if soon := a.askedAt.Add(hurryEvery); !a.over && a.renewAt.After(soon) {
-			a.renewAt = soon
-			hurried = hurried || soon.Before(s.nextScan)
+		if !a.over && !a.joined {
+			a.newsAt = s.newsAt
+			if soon := a.askedAt.Add(least); a.renewAt.After(soon) {
+				a.renewAt = soon
+				hurried = hurried || soon.Before(s.nextScan)
+			}
 		}
 		a.mu.Unlock()
 	}
@@ -215,7 +229,14 @@ func (s *activeSet) hurry(schedule string) {
 	}
 }
 
-const hurryEvery = time.Second
+const (
+	// hurryEvery is the least time between two renewals of an attempt where it
+	// was told that one is wanted ended.
+	hurryEvery = time.Second
+	// suspectEvery is that where all that is known is that something changed.
+	// The renewals of other processes are such changes too.
+	suspectEvery = 3 * time.Second
+)
 
 func (s *activeSet) wantSlots() {
 	s.mu.Lock()

@@ -124,8 +124,11 @@ func (n *Node) watch(ctx context.Context) {
 			if e.Topic == store.TopicSchedules {
 				signal(n.alone.changed)
 			}
-			if e.Topic == store.TopicOccurrences || e.Topic == store.TopicAny {
-				n.active.hurry(e.Schedule)
+			switch e.Topic {
+			case store.TopicCancels:
+				n.active.hurry(e.Schedule, hurryEvery)
+			case store.TopicAny:
+				n.active.hurry("", suspectEvery)
 			}
 		})
 		if ctx.Err() != nil {

@@ -93,6 +93,9 @@ func (h *hub) watch(ctx context.Context) {
 }
 
 func (h *hub) publish(e store.Event) {
+	if e.Topic == store.TopicCancels {
+		return // for nodes; who looks on is told of the occurrence
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for sub := range h.subs {

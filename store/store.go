@@ -42,6 +42,9 @@ const (
 	TopicOccurrences Topic = "occurrences"
 	TopicNodes       Topic = "nodes"
 	TopicLeases      Topic = "leases"
+	// TopicCancels: the owner of a running attempt is to learn, by its next
+	// Renew, that somebody wants it ended. TopicOccurrences comes with it.
+	TopicCancels Topic = "cancels"
 )
 
 // Planner makes occurrences of schedules that are due.

@@ -215,7 +215,7 @@ func (s *Store) remove(sc *schedule, at time.Time) {
 			s.end(o, duly.Cancelled, at, reason)
 		case o.cancelled == "":
 			o.cancelled = reason
-			s.event(store.TopicOccurrences, sc.id)
+			s.wanted(sc.id)
 		}
 	}
 }

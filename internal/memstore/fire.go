@@ -228,7 +228,7 @@ func (f *firing) carryOut(sc *schedule, told *store.DueSchedule, fi *store.Firin
 	for _, seq := range fi.Cancel {
 		if o := f.bySeq[seq]; o != nil && o.State == duly.Running && o.cancelled == "" {
 			o.cancelled = "replaced by a later occurrence"
-			f.event(store.TopicOccurrences, sc.id)
+			f.wanted(sc.id)
 		}
 	}
 }

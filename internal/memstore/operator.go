@@ -29,7 +29,7 @@ func (s *Store) Cancel(ctx context.Context, id, by, why string) error {
 			return nil
 		case o.State == duly.Running:
 			o.cancelled = reason
-			s.event(store.TopicOccurrences, o.Schedule)
+			s.wanted(o.Schedule)
 		case !duly.CanMove(o.State, duly.StepCancel, duly.Cancelled):
 			return refused(o, "cancelled")
 		default:

@@ -177,6 +177,12 @@ func (s *Store) event(topic store.Topic, schedule string) {
 	s.events = append(s.events, store.Event{Topic: topic, Schedule: schedule})
 }
 
+// wanted notes that a running attempt of a schedule is wanted ended.
+func (s *Store) wanted(schedule string) {
+	s.event(store.TopicOccurrences, schedule)
+	s.event(store.TopicCancels, schedule)
+}
+
 // maxPendingEvents is how many wake-ups wait for a slow watcher.
 const maxPendingEvents = 64
 

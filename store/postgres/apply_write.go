@@ -86,6 +86,7 @@ func (t *tx) removeSchedule(s *sched, now int64) error {
 		t.tally[tallyPaused]--
 	}
 	t.event(store.TopicOccurrences, s.id)
+	t.event(store.TopicCancels, s.id)
 	return nil
 }
 

@@ -87,6 +87,8 @@ func (f *firing) mergeAndCancel() error {
 			f.moved(pending, merged, n)
 		}
 		if len(d.firing.Cancel) > 0 {
+			f.urgent = true
+			f.event(store.TopicCancels, d.Schedule)
 			f.later("UPDATE duly.occurrences SET cancelled = ? WHERE seq = ANY(?) AND sid = ? AND state = 1 AND cancelled IS NULL",
 				"replaced by a later occurrence", d.firing.Cancel, d.sid)
 		}

@@ -29,6 +29,7 @@ func (s *Store) Cancel(ctx context.Context, occurrence, by, why string) error {
 				return nil
 			}
 			e.told(o.schedule)
+			e.event(store.TopicCancels, o.schedule)
 			e.later("UPDATE duly.occurrences SET cancelled = ? WHERE seq = ?", reason, o.seq)
 			e.audit(e.now, by, "cancel", "occurrence/"+o.id(), why, stateJSON(o.state), nil)
 			return nil

@@ -86,6 +86,7 @@ func (t *tx) removeSchedule(s *sched, now int64) error {
 		}
 	}
 	t.event(store.TopicOccurrences, s.id)
+	t.event(store.TopicCancels, s.id)
 	_, err = t.exec("UPDATE occurrences INDEXED BY occurrences_front SET cancelled = ? WHERE state < 2 AND waiting IS NOT 3 AND sid = ? AND state = 1 AND cancelled IS NULL", reason, s.sid)
 	return err
 }

@@ -235,6 +235,9 @@ func (f *firing) carryOutOne(d *dueRow) error {
 	if err := f.merge(d); err != nil {
 		return err
 	}
+	if len(d.firing.Cancel) > 0 {
+		f.event(store.TopicCancels, d.Schedule)
+	}
 	for _, seq := range d.firing.Cancel {
 		if _, err := f.exec("UPDATE occurrences SET cancelled = ? WHERE seq = ? AND state = 1 AND cancelled IS NULL", "replaced by a later occurrence", seq); err != nil {
 			return err

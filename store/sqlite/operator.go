@@ -29,6 +29,7 @@ func (s *Store) Cancel(ctx context.Context, occurrence, by, why string) error {
 				return nil
 			}
 			e.told(o.schedule)
+			e.event(store.TopicCancels, o.schedule)
 			if _, err := e.exec("UPDATE occurrences SET cancelled = ? WHERE seq = ?", reason, o.seq); err != nil {
 				return err
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/duly-dev/duly"
 	"github.com/duly-dev/duly/store"
 )
 
@@ -56,6 +57,31 @@ func events(g *group) {
 			e.must(e.st.ReleaseLease(e.ctx, "l", "a"))
 		})
 	})
+
+	for name, cancel := range map[string]func(e *env){
+		"ACancel": func(e *env) {
+			e.must(e.st.Cancel(e.ctx, id(e.started(sched{id: "a", parallel: true})), "ann", "wrong month"))
+		},
+		"AReplacement": func(e *env) {
+			e.started(sched{id: "a", parallel: true, overlap: duly.OverlapReplace})
+			e.pass(time.Minute)
+			e.fireWith(store.FireRequest{Plan: func(now time.Time, due []store.DueSchedule) []store.Firing {
+				f := e.plan(now, due)
+				f[0].Cancel = due[0].Active
+				return f
+			}})
+		},
+		"ARemoval": func(e *env) {
+			e.started(sched{id: "a", parallel: true})
+			_, err := e.applyRequest(store.ApplyRequest{Remove: []string{"a"}})
+			e.must(err)
+		},
+	} {
+		g.claim(name+"WakesTheOwnersOfWhatIsWantedEnded", func(e *env) {
+			got := watch(e, e.st)
+			woken(e, got, store.TopicCancels, func() { cancel(e) })
+		})
+	}
 
 	g.claim("WhatAnotherProcessDoesWakesThemToo", func(e *env) {
 		other := e.open()
