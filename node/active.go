@@ -92,6 +92,12 @@ func (a *attempt) end() bool {
 	return true
 }
 
+func (a *attempt) isOver() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.over
+}
+
 // compiled is the attempt's plan, nil before it was read.
 func (a *attempt) compiled() *plan.Plan {
 	a.mu.Lock()

@@ -1,8 +1,10 @@
 package node_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -26,12 +28,17 @@ type hanging struct {
 	gone     atomic.Int64
 	renewed  chan struct{}
 	overtake atomic.Bool // the next renewal comes after the one behind it
+	slow     atomic.Bool // the next renewal arrives when the attempt has been reported
 }
 
 func (h *hanging) Renew(ctx context.Context, session int64, items []store.Renewal) ([]store.Renewed, error) {
 	if h.renew.Load() {
 		<-ctx.Done()
 		return nil, duly.Errorf(duly.CodeUnavailable, "the store hangs")
+	}
+	if h.slow.CompareAndSwap(true, false) {
+		close(h.renewed)
+		time.Sleep(2 * time.Second)
 	}
 	if h.overtake.CompareAndSwap(true, false) {
 		close(h.renewed)
@@ -279,6 +286,28 @@ func TestACancelIsHeardOfSoonHoweverLongTheLease(t *testing.T) {
 		synctest.Wait()
 		if after := time.Unix(0, ended.Load()).Sub(asked); after < 0 || after > 15*time.Second {
 			t.Errorf("the handler was told after %v", after)
+		}
+	})
+}
+
+func TestAReportThatOvertakesARenewalIsNoLostLease(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.apply(handled("a", "0 * * * *"))
+		st := &hanging{Store: w.st, renewed: make(chan struct{})}
+		st.slow.Store(true)
+		var logged bytes.Buffer
+		_, stop := w.start(st, node.Options{Logger: slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelWarn}))},
+			handle(func(context.Context, *node.Occurrence) error {
+				<-st.renewed // a renewal is on its way, and the attempt ends first
+				return nil
+			}))
+		time.Sleep(2 * time.Hour)
+		stop()
+		if o := w.occurrences("a")[0]; o.State != duly.Succeeded {
+			t.Errorf("ended as %+v", o)
+		}
+		if logged.Len() > 0 {
+			t.Errorf("warned of nothing: %s", &logged)
 		}
 	})
 }

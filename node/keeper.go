@@ -89,6 +89,8 @@ func (n *Node) renew(ctx context.Context, due []*attempt) {
 			a.mu.Lock()
 			a.renewAt = asked.Add(time.Hour)
 			a.mu.Unlock()
+		case answer.Lost && a.isOver():
+			// Its report overtook the renewal: nothing was lost.
 		case answer.Lost:
 			n.log.Warn("lease lost: the handler is cancelled", "occurrence", a.id(), "attempt", a.claim.Attempt, "token", a.claim.Token, "why", answer.Reason)
 			a.cancel(target.ErrLeaseLost)

@@ -24,9 +24,11 @@ const (
 	tooManyConnections   = "53300"
 	diskFull             = "53100"
 	queryCanceled        = "57014"
+	lockNotAvailable     = "55P03"
 	idleInTransaction    = "25P03"
 	protocolClash        = "26000" // a prepared statement that is not there: a pooler is in between
 	duplicatePrepared    = "42P05"
+	noSuchCharacter      = "22021" // text with a NUL, or that is not UTF-8
 )
 
 // state is the SQLSTATE of an error of the server, "" for any other.
@@ -85,6 +87,8 @@ func (s *Store) classify(err error) error {
 		return unavailable(err, "%s is behind a pooler that does not keep prepared statements: add pgbouncer=true to the URL (%v)", where, err)
 	case undefinedTable, invalidSchemaName, undefinedFunction:
 		return &duly.Error{Code: duly.CodeInvalid, Field: "store", Message: where + " has lost its tables: run duly migrate, or restore a backup (" + err.Error() + ")", Err: err}
+	case noSuchCharacter:
+		return &duly.Error{Code: duly.CodeInvalid, Message: "a name or text holds a NUL or is not UTF-8", Err: err}
 	default:
 		return s.byClass(err)
 	}

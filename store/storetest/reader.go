@@ -253,4 +253,28 @@ func lists(g *group) {
 		_, _, err := e.st.Occurrences(e.ctx, store.OccurrenceFilter{}, store.Page{Cursor: "nonsense"})
 		e.wantCode(err, duly.CodeInvalid)
 	})
+	g.claim("WhatNobodyCanBeCalledIsNoFaultOfTheStore", func(e *env) {
+		e.apply(sched{id: "a"})
+		for _, name := range []string{"a\x00b", "\xff", "a\xed\xa0\x80"} {
+			asked := map[string]error{}
+			_, asked["schedule"] = e.st.Schedule(e.ctx, name)
+			_, _, asked["schedules"] = e.st.Schedules(e.ctx, store.ScheduleFilter{Prefix: name, Queue: name, Owner: name}, store.Page{Limit: 1})
+			_, asked["occurrence"] = e.st.Occurrence(e.ctx, name)
+			_, _, asked["occurrences"] = e.st.Occurrences(e.ctx, store.OccurrenceFilter{Schedule: name}, store.Page{Limit: 1})
+			_, _, asked["effects"] = e.st.Effects(e.ctx, store.EffectFilter{Prefix: name}, store.Page{Limit: 1})
+			_, _, asked["effect"] = e.st.Effects(e.ctx, store.EffectFilter{Key: name}, store.Page{Limit: 1})
+			_, _, asked["audit"] = e.st.Audit(e.ctx, name, store.Page{Limit: 1})
+			_, asked["claim"] = e.st.Claim(e.ctx, store.ClaimRequest{Max: 1, Capabilities: []string{name}})
+			_, asked["insert"] = e.st.Insert(e.ctx, store.InsertRequest{Schedule: name, Occurrences: []store.NewOccurrence{{Period: "p", State: duly.Pending}}})
+			asked["pause"] = e.st.Pause(e.ctx, store.PauseRequest{Schedule: name})
+			asked["retry"] = e.st.Retry(e.ctx, name, name, name)
+			asked["release"] = e.st.ReleaseLease(e.ctx, "l", name)
+			_, asked["renew"] = e.st.RenewLease(e.ctx, name, "o", time.Second)
+			for step, err := range asked {
+				if code := duly.CodeOf(err); code == duly.CodeInternal || code == duly.CodeUnavailable {
+					e.Errorf("%s of %q: %v", step, name, err)
+				}
+			}
+		}
+	})
 }
