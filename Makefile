@@ -7,6 +7,9 @@ SOAK        ?= 1h
 VERSION     := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS     := -s -w -X github.com/duly-dev/duly.Version=$(VERSION)
 
+# In the clients' folder, with a Node.js that is recent enough.
+IN_CLIENTS := cd clients && PATH="$$(../scripts/recent-node):$$PATH" &&
+
 .DEFAULT_GOAL := help
 .PHONY: help run build test test-clients generate chaos lint fmt fuzz bench bench-scale clean
 
@@ -25,14 +28,14 @@ test: ## install the servers that tests need, then run every test with the race 
 	$(MAKE) --no-print-directory test-clients
 
 test-clients: clients/node_modules/.package-lock.json ## run the tests of the Node.js packages alone
-	cd clients && npm test
+	$(IN_CLIENTS) npm test
 
 clients/node_modules/.package-lock.json: clients/package-lock.json
-	cd clients && npm ci --no-fund --no-audit
+	$(IN_CLIENTS) npm ci --no-fund --no-audit
 
 generate: clients/node_modules/.package-lock.json ## write anew what is generated: the API's description, and what clients make of it
 	$(GO) generate ./server
-	cd clients && npm run generate
+	$(IN_CLIENTS) npm run generate
 
 chaos: ## ten minutes of faults: workers and PostgreSQL servers killed, paused, cut off and replaced
 	./scripts/test-servers
@@ -44,7 +47,7 @@ lint: ## go vet, staticcheck, gofumpt, and the versions that must agree
 	@out=$$($(GO) run $(GOFUMPT) -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not formatted (make fmt):"; echo "$$out"; exit 1; fi
 	$(GO) mod verify >/dev/null
 	$(MAKE) --no-print-directory clients/node_modules/.package-lock.json
-	cd clients && npm run lint
+	$(IN_CLIENTS) npm run lint
 
 fmt: ## format all Go code
 	$(GO) run $(GOFUMPT) -w $$(git ls-files '*.go')
