@@ -67,17 +67,14 @@ func raise(ctx context.Context, tx Tx, resource string, token int64) (int64, err
 	return raiseSQLite(ctx, tx, resource, token)
 }
 
-// On PostgreSQL the usual case, a token that was raised before, is one
-// statement. It must not hold the row of a token that has yet to be raised:
-// two that did would wait for each other.
+// On PostgreSQL one statement both looks and raises. It must not hold the row of
+// a token that has yet to be raised before it raises it: two that did would wait
+// for each other.
 func raisePostgres(ctx context.Context, tx Tx, resource string, token int64) (int64, error) {
-	seen, err := one(ctx, tx, `SELECT token FROM duly_fences WHERE resource = ? AND token >= ? FOR SHARE`, resource, token)
-	if err != nil || seen >= token {
-		return seen, err
-	}
-	return one(ctx, tx, `INSERT INTO duly_fences (resource, token, raised_at) VALUES (?, ?, `+tx.Dialect().Now()+`)
-		ON CONFLICT (resource) DO UPDATE SET token = GREATEST(duly_fences.token, EXCLUDED.token), raised_at = EXCLUDED.raised_at
-		RETURNING token`, resource, token)
+	return one(ctx, tx, `WITH held AS (SELECT token FROM duly_fences WHERE resource = ? AND token >= ? FOR SHARE),
+		raised AS (INSERT INTO duly_fences AS f (resource, token, raised_at) SELECT ?::text, ?::bigint, `+tx.Dialect().Now()+` WHERE NOT EXISTS (SELECT 1 FROM held)
+			ON CONFLICT (resource) DO UPDATE SET token = GREATEST(f.token, EXCLUDED.token), raised_at = EXCLUDED.raised_at RETURNING f.token)
+		SELECT token FROM held UNION ALL SELECT token FROM raised`, resource, token, resource, token)
 }
 
 // MySQL holds every row that a locking read visits, so it is first asked
