@@ -34,16 +34,14 @@ export async function checkFence(tx: Tx, resource: string, token: number): Promi
 const raise = { postgres, mysql, sqlite };
 
 /**
- * The usual case, a token that was raised before, is one statement. It must not
- * hold the row of a token that has yet to be raised: two that did would wait for
- * each other.
+ * One statement both looks and raises. It must not hold the row of a token that
+ * has yet to be raised before it raises it: two that did would wait for each other.
  */
 async function postgres(tx: Tx, resource: string, token: number): Promise<number> {
-  const seen = await one(tx, "SELECT token FROM duly_fences WHERE resource = ? AND token >= ? FOR SHARE", [resource, token]);
-  if (seen >= token) return seen;
-  return one(tx, `INSERT INTO duly_fences (resource, token, raised_at) VALUES (?, ?, ${sqlNow.postgres})
-    ON CONFLICT (resource) DO UPDATE SET token = GREATEST(duly_fences.token, EXCLUDED.token), raised_at = EXCLUDED.raised_at
-    RETURNING token`, [resource, token]);
+  return one(tx, `WITH held AS (SELECT token FROM duly_fences WHERE resource = ? AND token >= ? FOR SHARE),
+    raised AS (INSERT INTO duly_fences AS f (resource, token, raised_at) SELECT CAST(? AS text), CAST(? AS bigint), ${sqlNow.postgres} WHERE NOT EXISTS (SELECT 1 FROM held)
+      ON CONFLICT (resource) DO UPDATE SET token = GREATEST(f.token, EXCLUDED.token), raised_at = EXCLUDED.raised_at RETURNING f.token)
+    SELECT token FROM held UNION ALL SELECT token FROM raised`, [resource, token, resource, token]);
 }
 
 /**
