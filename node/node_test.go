@@ -464,3 +464,10 @@ func TestReplaceEndsTheRunningOneSoonWhateverItsLease(t *testing.T) {
 		}
 	})
 }
+
+func TestAStoreThatCannotBeOpenedIsNone(t *testing.T) {
+	st, err := store.Open(t.Context(), "sqlite:"+t.TempDir(), store.Options{}) // a folder
+	if err == nil || st != nil {
+		t.Errorf("Open of a folder answers %v and the error %v", st, err)
+	}
+}

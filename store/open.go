@@ -52,5 +52,9 @@ func Open(ctx context.Context, url string, opt Options) (Store, error) {
 		slices.Sort(known)
 		return nil, duly.Invalid("store", "%q names no store; write SCHEME:…, where the scheme is one of %s", url, strings.Join(known, ", "))
 	}
-	return open(ctx, url, opt)
+	st, err := open(ctx, url, opt)
+	if err != nil {
+		return nil, err // and no interface around a store's own nil
+	}
+	return st, nil
 }
