@@ -28,7 +28,7 @@ test: ## install the servers that tests need, then run every test with the race 
 	$(MAKE) --no-print-directory test-clients
 
 test-clients: clients/node_modules/.package-lock.json ## run the tests of the Node.js packages alone
-	$(IN_CLIENTS) npm test
+	$(IN_CLIENTS) npm test && cd ../examples/nestjs && npm test
 
 clients/node_modules/.package-lock.json: clients/package-lock.json
 	$(IN_CLIENTS) npm ci --no-fund --no-audit
@@ -47,7 +47,7 @@ lint: ## go vet, staticcheck, gofumpt, and the versions that must agree
 	@out=$$($(GO) run $(GOFUMPT) -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not formatted (make fmt):"; echo "$$out"; exit 1; fi
 	$(GO) mod verify >/dev/null
 	$(MAKE) --no-print-directory clients/node_modules/.package-lock.json
-	$(IN_CLIENTS) npm run lint
+	$(IN_CLIENTS) npm run lint && cd ../examples/nestjs && npm run setup && npm run lint
 
 fmt: ## format all Go code
 	$(GO) run $(GOFUMPT) -w $$(git ls-files '*.go')

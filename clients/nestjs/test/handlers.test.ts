@@ -8,7 +8,7 @@ import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-ho
 import { context as otelContext, trace } from "@opentelemetry/api";
 import { of, tap } from "rxjs";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { type Occurrence, permanent, unowned } from "@duly/client";
+import { currentGrant, type Occurrence, permanent, unowned } from "@duly/client";
 import { CurrentOccurrence, Duly, DulyHealthIndicator, occurrenceOf, OccurrencePayload, Scheduled, traceparent } from "../src/index.js";
 import { boot, gate, root, Server, silent, yearly } from "./support/app.js";
 
@@ -186,6 +186,45 @@ test("enhancers of a provider that Nest could not find them for do not boot, rat
     }
   }
   await expect(boot(undefined, { providers: [{ provide: "TOKEN", useClass: Invoices }] })).rejects.toThrow(/need a provider under its own class, not under TOKEN/);
+});
+
+test("a schedule that is made while the application runs has the method of another one called", async () => {
+  const server = await Server.start();
+  const seen: unknown[] = [];
+  @Injectable()
+  class Invoices {
+    @Scheduled({ id: "invoices", ...yearly })
+    send(occ: Occurrence) {
+      return of(occ).pipe(tap((o) => seen.push([o.schedule, o.payload]))); // nothing happens unless it is subscribed to
+    }
+  }
+  const duly = (await boot(server, { providers: [Invoices] })).get(Duly);
+  await duly.schedules.put("invoices/7", { ...yearly, payload: { customer: 7 }, target: { handler: "invoices" } });
+  await duly.trigger("invoices/7", { period });
+  await server.state(`invoices/7@${period}`, "succeeded");
+  expect(seen).toEqual([["invoices/7", { customer: 7 }]]);
+});
+
+test("what deep code does is under the handler's grant, and effects of a test go unowned", async () => {
+  const server = await Server.start();
+  const app = await boot(server, { providers: [] }, { mode: "off" });
+  const grants: unknown[] = [];
+  const deep = async () => {
+    await Promise.resolve();
+    grants.push(currentGrant()?.occurrence);
+  };
+  @Injectable()
+  class Invoices {
+    @Scheduled({ id: "invoices", ...yearly })
+    async send() {
+      await deep();
+    }
+  }
+  await boot(server, { providers: [Invoices] });
+  await app.get(Duly).trigger("invoices", { period });
+  await server.state(id, "succeeded");
+  await unowned(deep);
+  expect(grants).toEqual([id, undefined]);
 });
 
 test("observing records what would have been done and by whom, and calls nothing", async () => {

@@ -29,5 +29,5 @@ for (const dir of [here, `${here}nest11/`]) {
 const tsc = `${here}node_modules/typescript/bin/tsc`;
 for (const dir of ["dist", "nest11/dist", "nest11/src"]) rmSync(`${here}${dir}`, { recursive: true, force: true });
 cpSync(`${here}src`, `${here}nest11/src`, { recursive: true }); // so that its imports find its own packages
-run(here, process.execPath, tsc, "-p", "tsconfig.json");
+run(here, process.execPath, tsc, "-p", "tsconfig.build.json");
 run(here, process.execPath, tsc, "-p", "nest11/tsconfig.json");
