@@ -11,7 +11,7 @@ LDFLAGS     := -s -w -X github.com/duly-dev/duly.Version=$(VERSION)
 IN_CLIENTS := cd clients && PATH="$$(../scripts/recent-node):$$PATH" &&
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-clients generate chaos lint fmt fuzz bench bench-scale clean
+.PHONY: help run build test test-clients generate npm-pack chaos lint fmt fuzz bench bench-scale clean
 
 help: ## show what can be made
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,7 +28,7 @@ test: ## install the servers that tests need, then run every test with the race 
 	$(MAKE) --no-print-directory test-clients
 
 test-clients: clients/node_modules/.package-lock.json ## run the tests of the Node.js packages alone
-	$(IN_CLIENTS) npm test && cd ../examples/nestjs && npm test
+	$(IN_CLIENTS) npm test && node --test cli/test/*.test.mjs && cd ../examples/nestjs && npm test
 
 clients/node_modules/.package-lock.json: clients/package-lock.json
 	$(IN_CLIENTS) npm ci --no-fund --no-audit
@@ -36,6 +36,9 @@ clients/node_modules/.package-lock.json: clients/package-lock.json
 generate: clients/node_modules/.package-lock.json ## write anew what is generated: the API's description, and what clients make of it
 	$(GO) generate ./server
 	$(IN_CLIENTS) npm run generate
+
+npm-pack: clients/node_modules/.package-lock.json ## make the packages for npm, bin/npm/*.tgz: duly for each platform, and the libraries
+	$(IN_CLIENTS) GO='$(GO)' node cli/scripts/pack.mjs --describe '$(VERSION)' --out ../bin/npm
 
 chaos: ## ten minutes of faults: workers and PostgreSQL servers killed, paused, cut off and replaced
 	./scripts/test-servers

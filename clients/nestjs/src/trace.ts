@@ -13,7 +13,11 @@ export function traceparent(occurrence: Pick<Occurrence, "idempotencyKey">): str
   return `00-${traceId}-${spanId}-01`;
 }
 
-/** @opentelemetry/api, where the application has it. */
+/**
+ * @opentelemetry/api, where the application has it. Not among the types of the package:
+ * an application without it could not compile them.
+ * @internal
+ */
 export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
   try {
     return await import("@opentelemetry/api");
@@ -22,7 +26,10 @@ export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
   }
 }
 
-/** Calls a handler in a span of its own for each attempt, below the occurrence's. */
+/**
+ * Calls a handler in a span of its own for each attempt, below the occurrence's.
+ * @internal
+ */
 export function traced(otel: OpenTelemetry, node: string, handler: Handler): Handler {
   return (occ) => {
     const parent = otel.trace.setSpanContext(otel.ROOT_CONTEXT, { ...traceOf(occ), traceFlags: otel.TraceFlags.SAMPLED, isRemote: true });
