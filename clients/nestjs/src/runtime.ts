@@ -126,9 +126,9 @@ export interface RuntimeStatus {
  * end before anything else stops, so this module's place is above the root.
  */
 function hooksOfApplicationAround(modules: ModulesContainer, self: Runtime): void {
-  for (const module of modules.values()) {
-    if (module.providers.has(self.constructor as typeof Runtime)) module.distance = -1;
-  }
+  const own = [...modules.values()].filter((module) => module.providers.has(self.constructor as typeof Runtime));
+  if (own.length > 1) throw new Error("DulyModule is set up twice: use forRoot or forRootAsync in one place, it is global");
+  for (const module of own) module.distance = -1;
 }
 
 async function settledWithin(ms: number, what: Promise<unknown>): Promise<void> {

@@ -37,6 +37,10 @@ test("unknown options of the module are refused when it boots", async () => {
   await expect(boot(undefined, {}, { mode: "watch" } as never)).rejects.toThrow(/mode "watch" is none of/);
 });
 
+test("the module twice does not boot", async () => {
+  await expect(boot(undefined, { imports: [DulyModule.forRoot({ app: "other" })] })).rejects.toThrow(/DulyModule is set up twice/);
+});
+
 test("one id twice does not boot, and the message says where", async () => {
   const [a, b] = [provider(Scheduled({ id: "invoices", ...yearly })), provider(Scheduled({ id: "invoices", ...yearly }))];
   await expect(boot(undefined, { providers: [a, b] })).rejects.toThrow(/"invoices" is declared twice: by Invoices\.send in Root, and by Invoices\.send in Root\. Each schedule needs/);
