@@ -20,11 +20,12 @@ type attempt struct {
 	renewing sync.WaitGroup
 
 	mu         sync.Mutex
-	trusted    time.Time // monotonic: until then the lease surely holds
-	renewAt    time.Time // monotonic
-	askedAt    time.Time // monotonic: when the store was last asked
-	newsAt     time.Time // monotonic: when somebody last may have come to want it ended
-	leaseUntil time.Time // by the store's clock
+	trusted    time.Time     // monotonic: until then the lease surely holds
+	renewAt    time.Time     // monotonic
+	askedAt    time.Time     // monotonic: when the store was last asked
+	newsAt     time.Time     // monotonic: when somebody last may have come to want it ended
+	newsEvery  time.Duration // the least time between renewals for that, 0 for no news
+	leaseUntil time.Time     // by the store's clock
 	expiry     *time.Timer
 	over       bool // reported, or nothing is to be reported any more
 
@@ -48,7 +49,9 @@ func (a *attempt) trust(asked time.Time, lease time.Duration, until time.Time) {
 	a.trusted = asked.Add(keep.TrustWindow(lease))
 	a.renewAt = asked.Add(renewEvery(lease))
 	if !a.newsAt.Before(asked) { // the answer may be older than the news
-		a.renewAt = asked.Add(min(hurryEvery, renewEvery(lease)))
+		a.renewAt = asked.Add(min(a.newsEvery, renewEvery(lease)))
+	} else {
+		a.newsEvery = 0
 	}
 	a.leaseUntil = until
 	if a.expiry != nil {
@@ -190,7 +193,7 @@ func (s *activeSet) add(a *attempt) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.unowned == nil && !s.newsAt.Before(a.askedAt) { // the news may have been about it
-		a.renewAt = a.askedAt.Add(min(hurryEvery, renewEvery(a.claim.Lease)))
+		a.renewAt = a.askedAt.Add(min(suspectEvery, renewEvery(a.claim.Lease)))
 	}
 	if s.nextScan.IsZero() || a.renewAt.Before(s.nextScan) {
 		signal(s.sooner)
@@ -223,6 +226,9 @@ func (s *activeSet) hurry(schedule string, least time.Duration) {
 		a.mu.Lock()
 		if !a.over && !a.joined {
 			a.newsAt = s.newsAt
+			if a.newsEvery == 0 || least < a.newsEvery {
+				a.newsEvery = least
+			}
 			if soon := a.askedAt.Add(least); a.renewAt.After(soon) {
 				a.renewAt = soon
 				hurried = hurried || soon.Before(s.nextScan)
@@ -283,14 +289,15 @@ func (s *activeSet) each(fn func(*attempt)) {
 
 // scan lists the attempts whose renewal is due at now and answers when to look
 // again. With one renewal it takes all that would be due soon after, so that
-// renewals come in batches.
+// renewals come in batches: what is renewed every so often, a quarter of that
+// early at most.
 func (s *activeSet) scan(now time.Time) (due []*attempt, next time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	next = now.Add(time.Hour)
 	for a := range s.attempts {
 		a.mu.Lock()
-		over, renewAt, ahead := a.over, a.renewAt, renewEvery(a.claim.Lease)/4
+		over, renewAt, ahead := a.over, a.renewAt, min(renewEvery(a.claim.Lease), a.renewAt.Sub(a.askedAt))/4
 		a.mu.Unlock()
 		if over || a.unowned != nil {
 			continue

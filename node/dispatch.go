@@ -19,8 +19,11 @@ const (
 	// a page of one schedule: a long outage is caught up in steps between
 	// which others fire and claim.
 	maxMade = 2000
-	// heldPause is how long a node leaves alone what another one is at.
-	heldPause = 5 * time.Millisecond
+	// heldPause is how long a node leaves alone what another one is at, at
+	// first. An application's transaction may have hold of it for long: each
+	// time it has been in vain the pause doubles, up to heldPauseMax.
+	heldPause    = 5 * time.Millisecond
+	heldPauseMax = 100 * time.Millisecond
 	// badPlanDelay is when a schedule is looked at again whose definition this
 	// program cannot read (written by a newer one, or a zone it lacks).
 	badPlanDelay = time.Minute
@@ -106,8 +109,10 @@ func (n *Node) pass(ctx context.Context, expected bool) (sleep time.Duration, fo
 		more, held = more || left, held || none
 	}
 	if held && !more {
-		return heldPause, false, nil
+		n.heldFor = min(max(heldPause, 2*n.heldFor), heldPauseMax)
+		return n.heldFor, false, nil
 	}
+	n.heldFor = 0
 	if more || came(h.Due, h.Now) {
 		return 0, false, nil // the horizon has moved
 	}

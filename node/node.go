@@ -118,6 +118,7 @@ type Node struct {
 	freed     chan struct{} // slots became free after a full claim
 	clock     clock
 	available availability
+	heldFor   time.Duration // the dispatcher's: its last pause for what others hold
 	draining  atomic.Bool
 }
 

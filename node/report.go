@@ -17,6 +17,9 @@ const (
 	// reportsFirst is how long the reaping of leases waits for reports that an
 	// outage has held.
 	reportsFirst = time.Second
+	// heldAgain is when a report is given again about something that a
+	// transaction of the application holds.
+	heldAgain = 500 * time.Millisecond
 )
 
 // reportQueue holds what attempts came to until the store has answered.
@@ -24,6 +27,8 @@ type reportQueue struct {
 	mu      sync.Mutex
 	waiting []store.Report
 	inHand  int
+	locked  []store.Report // answered unavailable, to be given again
+	again   time.Time
 	arrived chan struct{}
 	failed  bool          // the last batch had no answer
 	hurry   chan struct{} // the store is back
@@ -45,6 +50,9 @@ func (q *reportQueue) put(r store.Report) {
 func (q *reportQueue) take(most int) []store.Report {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if len(q.locked) > 0 && !time.Now().Before(q.again) {
+		q.waiting, q.locked = append(q.waiting, q.locked...), nil
+	}
 	batch := q.waiting[:min(len(q.waiting), most)]
 	q.waiting = q.waiting[len(batch):]
 	if len(q.waiting) == 0 {
@@ -69,6 +77,26 @@ func (q *reportQueue) putBack(batch []store.Report) {
 	signal(q.settled)
 }
 
+// lock keeps a report that cannot be taken for now, while others are.
+func (q *reportQueue) lock(r store.Report) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.locked) == 0 {
+		q.again = time.Now().Add(heldAgain)
+	}
+	q.locked = append(q.locked, r)
+}
+
+// lockedUntil is when to look at those again, zero where there are none.
+func (q *reportQueue) lockedUntil() (at time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.locked) > 0 {
+		at = q.again
+	}
+	return at
+}
+
 // refused reports whether what waits had no answer the last time.
 func (q *reportQueue) refused() bool {
 	q.mu.Lock()
@@ -80,7 +108,7 @@ func (q *reportQueue) refused() bool {
 func (q *reportQueue) held() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.waiting) + q.inHand
+	return len(q.waiting) + q.inHand + len(q.locked)
 }
 
 // report delivers reports in batches: one grows while the one before is on its
@@ -103,13 +131,17 @@ func (n *Node) report(ctx context.Context) {
 	}
 }
 
-// deliver sends until nothing waits or ctx ends.
+// deliver sends until nothing waits or ctx ends. What others hold is not waited
+// for alone: what arrives meanwhile is sent.
 func (n *Node) deliver(ctx context.Context) {
 	most := maxReportBatch
 	for {
 		batch := n.reports.take(most)
 		if len(batch) == 0 {
-			return
+			if !n.awaitLocked(ctx) {
+				return
+			}
+			continue
 		}
 		answers, err := n.store.Finish(ctx, n.sessionID(), batch)
 		if err != nil {
@@ -135,6 +167,24 @@ func (n *Node) deliver(ctx context.Context) {
 			n.answered(batch[i], answer)
 		}
 	}
+}
+
+// awaitLocked waits until there may be something to send while a report is
+// locked; false where none is, or ctx has ended.
+func (n *Node) awaitLocked(ctx context.Context) bool {
+	at := n.reports.lockedUntil()
+	if at.IsZero() {
+		return false
+	}
+	timer := time.NewTimer(time.Until(at))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-n.reports.arrived:
+	case <-timer.C:
+	}
+	return true
 }
 
 // reportAgain has what was held through an outage delivered, now that the store
@@ -172,6 +222,10 @@ func (n *Node) isolate(batch []store.Report, err error) (most int) {
 }
 
 func (n *Node) answered(r store.Report, answer store.Finished) {
+	if duly.CodeOf(answer.Err) == duly.CodeUnavailable {
+		n.reports.lock(r)
+		return
+	}
 	if n.completedBefore(r, answer) {
 		r.Outcome = duly.AttemptSucceeded
 	}
