@@ -185,6 +185,7 @@ func TestItRunsInItsDirectory(t *testing.T) {
 
 func TestACommandThatCannotStartSaysWhatToDo(t *testing.T) {
 	dir := t.TempDir()
+	t.Chdir(dir)
 	file := func(name, text string, mode os.FileMode) string {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(text), mode); err != nil {
@@ -200,9 +201,12 @@ func TestACommandThatCannotStartSaysWhatToDo(t *testing.T) {
 	}{
 		{"NotInPathIsRetried", duly.ExecTarget{Command: []string{"no-such-program"}}, false, "is not on this node (PATH="},
 		{"NoFileIsRetried", duly.ExecTarget{Command: []string{dir + "/none"}}, false, "is not on this node"},
+		{"NoFileOfARelativePathSaysWhereItWasSought", duly.ExecTarget{Command: []string{"./none"}}, false, "(" + dir + "/none)"},
+		{"NoFileOfARelativePathInADirectorySaysWhereItWasSought", duly.ExecTarget{Command: []string{"./none"}, Dir: dir + "/."}, false, "(" + dir + "/none)"},
 		{"NoDirectoryIsRetried", duly.ExecTarget{Command: []string{"true"}, Dir: dir + "/none"}, false, "none\" is not on this node: create it"},
 		{"NoInterpreterIsRetried", duly.ExecTarget{Command: []string{file("interp", "#!/no/such/shell\n", 0o755)}}, false, "interpreter"},
 		{"NoInterpreterBesideItsDirectoryIsRetried", duly.ExecTarget{Command: []string{"./interp"}, Dir: dir}, false, "interpreter"},
+		{"NoInterpreterOfARelativePathIsRetried", duly.ExecTarget{Command: []string{"./interp"}}, false, "interpreter"},
 		{"NotExecutableIsPermanent", duly.ExecTarget{Command: []string{file("plain", "#!/bin/sh\n", 0o644)}}, true, "chmod +x"},
 		{"NoProgramIsPermanent", duly.ExecTarget{Command: []string{file("text", "hello\n", 0o755)}}, true, "#!/bin/sh"},
 		{"DirectoryIsAFileIsPermanent", duly.ExecTarget{Command: []string{"true"}, Dir: file("file", "", 0o644)}, true, "not a directory"},

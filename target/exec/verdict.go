@@ -97,12 +97,27 @@ func whatIsMissing(spec *duly.ExecTarget) string {
 			return fmt.Sprintf("directory %q is not on this node: create it or correct target.exec.dir", spec.Dir)
 		}
 	}
-	path := name
-	if strings.ContainsRune(name, filepath.Separator) && !filepath.IsAbs(name) {
-		path = filepath.Join(spec.Dir, name)
-	}
+	path := whereItIs(spec)
 	if _, err := osexec.LookPath(path); err == nil {
 		return fmt.Sprintf("command %q is there, but not what runs it: see the interpreter in its first line, or its dynamic loader", path)
 	}
-	return fmt.Sprintf("command %q is not on this node (PATH=%s): install it on every node that runs exec targets, or correct target.exec.command", name, os.Getenv("PATH"))
+	sought := path
+	if !strings.ContainsRune(name, filepath.Separator) {
+		sought = "PATH=" + os.Getenv("PATH")
+	}
+	return fmt.Sprintf("command %q is not on this node (%s): install it on every node that runs exec targets, or correct target.exec.command", name, sought)
+}
+
+// whereItIs is the absolute path of a command that is named by a relative one,
+// which counts from target.exec.dir or else from where the node was started.
+func whereItIs(spec *duly.ExecTarget) string {
+	name := spec.Command[0]
+	if !strings.ContainsRune(name, filepath.Separator) || filepath.IsAbs(name) {
+		return name
+	}
+	path, err := filepath.Abs(filepath.Join(spec.Dir, name))
+	if err != nil {
+		return name
+	}
+	return path
 }
