@@ -100,6 +100,11 @@ func (s *Server) conclude(ctx context.Context, node int64, reports []api.Report)
 	if err != nil {
 		return nil, err
 	}
+	for _, a := range answers {
+		if duly.CodeOf(a.Err) == duly.CodeUnavailable {
+			return nil, a.Err // all are given again, which changes nothing of the others
+		}
+	}
 	for i, a := range answers {
 		res := &results[from[i]]
 		res.State, res.Late = a.State, a.Late

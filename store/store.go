@@ -61,7 +61,8 @@ type Planner interface {
 	// sets back the cursors and next due times that lie ahead of now, answers
 	// ClockSetBack, and goes on from now. Occurrences are unique by name, so
 	// none is repeated. Horizon answers Due = now in that state.
-	// Leases that end later than now plus their length are cut to that, and
+	// Leases that end later than now plus their length, as it was last granted,
+	// are cut to that, and
 	// what waits for a time ahead of now waits no longer than it would have.
 	Fire(ctx context.Context, req FireRequest) (FireResult, error)
 
@@ -238,7 +239,9 @@ type Worker interface {
 	// granted for its occurrence. One that comes after the lease ran out but
 	// was not superseded is accepted and marked late. A superseded one is kept
 	// beside its attempt as stale and answered with code stale_token. The same
-	// report given twice is answered twice alike. Results are in order.
+	// report given twice is answered twice alike. One of code unavailable has
+	// changed nothing, as another transaction holds its occurrence or schedule:
+	// it is to be given again. Results are in order.
 	Finish(ctx context.Context, node int64, reports []Report) ([]Finished, error)
 
 	// RecordUnowned keeps, beside the occurrences, what a node did by itself
@@ -366,8 +369,9 @@ type Finished struct {
 	State    duly.State // of the occurrence now
 	Late     bool
 	// Err is nil where the report was accepted; otherwise of code stale_token
-	// (superseded, and kept), not_found, or invalid (no outcome or next state
-	// that a report can have).
+	// (superseded, and kept), not_found, invalid (no outcome or next state that
+	// a report can have), or unavailable (held by another transaction: report
+	// again).
 	Err error
 }
 

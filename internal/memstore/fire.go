@@ -87,7 +87,7 @@ func (f *firing) clock() {
 	}
 	for _, o := range f.open {
 		if a := o.newest(); o.State == duly.Running {
-			a.LeaseUntil = earlier(a.LeaseUntil, f.at.Add(o.place.Lease))
+			a.LeaseUntil = earlier(a.LeaseUntil, f.at.Add(cmp.Or(a.granted, o.place.Lease)))
 		} else if o.NotBefore.After(f.at) {
 			o.NotBefore = later(f.at, o.NotBefore.Add(-back))
 		}

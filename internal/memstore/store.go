@@ -108,7 +108,8 @@ type occurrence struct {
 
 type attempt struct {
 	duly.Attempt
-	tries int
+	tries   int
+	granted time.Duration // the lease as it was last renewed; 0: the definition's
 }
 
 // newest is the newest attempt, nil before the first.

@@ -25,7 +25,7 @@ func (s *Store) Renew(ctx context.Context, _ int64, items []store.Renewal) ([]st
 			case o.State != duly.Running:
 				answers[i] = store.Renewed{Lost: true, Reason: "the attempt has ended: the occurrence is " + string(o.State)}
 			default:
-				o.newest().LeaseUntil = now.Add(it.Lease)
+				o.newest().LeaseUntil, o.newest().granted = now.Add(it.Lease), it.Lease
 				answers[i] = store.Renewed{Cancelled: o.cancelled != "", Reason: o.cancelled, Until: o.newest().LeaseUntil}
 			}
 		}

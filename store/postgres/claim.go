@@ -156,7 +156,7 @@ func (c *claiming) start(picked []candidate) {
 	}
 	// Tokens are drawn here, with everything locked that they guard.
 	c.ask(`UPDATE duly.occurrences o SET state = 1, waiting = 0, attempt = o.attempt + 1, tries = o.tries + 1, token = u.token, holder = ?, started_at = ?2,
-			lease_until = ?2 + o.lease, ended_at = NULL, outcome = NULL, late = NULL, created = NULL, reused = NULL, cancelled = NULL
+			lease_until = ?2 + o.lease, granted = NULL, ended_at = NULL, outcome = NULL, late = NULL, created = NULL, reused = NULL, cancelled = NULL
 		FROM (SELECT seq, nextval('duly.tokens') AS token FROM unnest(?3::bigint[]) v (seq)) u WHERE o.seq = u.seq RETURNING o.seq, o.token`,
 		[]any{opt(c.holder), c.now, seqs}, func(r row) error {
 			c.granted(r.int(0), r.int(1))

@@ -25,6 +25,7 @@ type occ struct {
 	holds      bool // its schedule is held by it
 	serial     bool
 	open       int64 // unfinished ones of its schedule
+	locked     bool  // by this transaction
 }
 
 func (o *occ) id() string { return duly.OccurrenceID(o.schedule, o.period) }

@@ -10,15 +10,22 @@ import (
 )
 
 // finish takes reports, in two round trips: one that locks, one that writes.
-func (s *Store) finish(ctx context.Context, reports []store.Report) ([]store.Finished, error) {
+// What others hold at this moment is passed over and answered errHeld, or waited
+// for where patient; then the error is that of lock_timeout if it takes long.
+func (s *Store) finish(ctx context.Context, reports []store.Report, patient bool) ([]store.Finished, error) {
 	return write(ctx, s, func(t *tx) ([]store.Finished, error) {
-		f := &finishing{endings: newEndings(t, 0)}
+		f := &finishing{endings: newEndings(t, 0), passes: true}
+		how := " SKIP LOCKED"
+		if patient {
+			how = ""
+			t.hurry()
+		}
 		seqs := make([]int64, len(reports))
 		for i, r := range reports {
 			seqs[i] = r.Seq
 		}
 		found := map[int64]*occ{}
-		f.askReported(reports, found)
+		f.askReported(reports, found, how)
 		if slices.ContainsFunc(reports, func(r store.Report) bool { return r.Next.State == duly.Failed }) {
 			f.askOpen(seqs)
 		}
@@ -51,14 +58,15 @@ func (f *finishing) take(reports []store.Report, found map[int64]*occ) ([]store.
 // askReported puts in line to find and lock what reports are about, but for
 // attempts that have ended: a report that was given before, above all as a part
 // of the application's transaction, writes nothing and so costs no commit.
-func (f *finishing) askReported(reports []store.Report, found map[int64]*occ) {
+func (f *finishing) askReported(reports []store.Report, found map[int64]*occ, how string) {
 	seqs, tokens := make([]int64, len(reports)), make([]int64, len(reports))
 	for i, r := range reports {
 		seqs[i], tokens[i] = r.Seq, r.Token
 	}
 	f.ask(selectOcc+`FROM unnest(?::bigint[], ?::bigint[]) u (seq, token) JOIN duly.occurrences o ON o.seq = u.seq JOIN duly.tracks t ON t.sid = o.sid
-		WHERE (o.token = u.token AND o.state <> 1 AND o.outcome <> 3) IS NOT TRUE`+lockOcc, []any{seqs, tokens}, func(r row) error {
-		found[r.int(0)] = readOcc(r)
+		WHERE (o.token = u.token AND o.state <> 1 AND o.outcome <> 3) IS NOT TRUE`+lockOcc+how, []any{seqs, tokens}, func(r row) error {
+		o := readOcc(r)
+		found[o.seq], o.locked = o, true
 		return nil
 	})
 }
@@ -88,6 +96,15 @@ type finishing struct {
 	said    saidReports
 	effects []toldEffect
 	open    map[int64][]string // keys of effects, by seq, where that matters
+	passes  bool               // what is not locked was passed over, unless it has ended
+}
+
+// errHeld answers a report about what another transaction holds.
+var errHeld error = &duly.Error{Code: duly.CodeUnavailable, Message: "another transaction, such as one of the application that completes an attempt, holds the occurrence or its schedule; report again"}
+
+// endedBy reports whether the attempt with a token has ended, and not as lost.
+func (o *occ) endedBy(token int64) bool {
+	return o.token == token && o.state != running && o.outcome != outcomeLost
 }
 
 // report takes one report. The error is the store's; the report's own is in
@@ -97,6 +114,10 @@ func (f *finishing) report(r *store.Report, o *occ) (store.Finished, error) {
 		return store.Finished{Err: duly.Errorf(duly.CodeNotFound, "there is no occurrence with seq %d", r.Seq)}, nil
 	}
 	answer := store.Finished{Schedule: o.schedule, Period: o.period}
+	if f.passes && !o.locked && !o.endedBy(r.Token) {
+		answer.State, answer.Err = stateCodes[o.state], errHeld
+		return answer, nil
+	}
 	var err error
 	switch {
 	case outcomeCode(r.Outcome) <= 0 || r.Outcome == duly.AttemptLost:

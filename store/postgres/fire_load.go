@@ -85,7 +85,7 @@ func (f *firing) setBack() error {
 			FROM duly.tracks t WHERE t.sid = s.sid AND t.cursor > ?1 AND s.removed_at IS NULL`,
 		`UPDATE duly.tracks t SET cursor = ?1, next_due = CASE WHEN s.paused_at IS NULL THEN ?1 ELSE next_due END
 			FROM duly.schedules s WHERE s.sid = t.sid AND t.cursor > ?1 AND s.removed_at IS NULL`,
-		"UPDATE duly.occurrences SET lease_until = ?1 + lease WHERE state = 1 AND lease_until > ?1 + lease",
+		"UPDATE duly.occurrences SET lease_until = ?1 + coalesce(granted, lease) WHERE state = 1 AND lease_until > ?1 + coalesce(granted, lease)",
 		"UPDATE duly.leases SET until = ?1 + ttl WHERE until > ?1 + ttl",
 		"UPDATE duly.waiters SET until = ?1 + wait WHERE until > ?1 + wait",
 		"UPDATE duly.nodes SET until = ?1 + ttl WHERE ended IS NULL AND until > ?1 + ttl",

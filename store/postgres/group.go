@@ -17,14 +17,17 @@ const (
 )
 
 // finisher gathers reports: those that wait while a commit is in flight share
-// the next one. A lone caller waits for nobody.
+// the next one. A lone caller waits for nobody. What others hold, above all an
+// application's transaction that completes an attempt, is left to a second
+// finisher, which waits for it: so that the first one never does.
 type finisher struct {
-	store *Store
-	mu    sync.Mutex
-	calls []*finishCall
-	wake  chan struct{}
-	over  bool
-	ended chan struct{}
+	store   *Store
+	patient *finisher // nil for the second one
+	mu      sync.Mutex
+	calls   []*finishCall
+	wake    chan struct{}
+	over    bool
+	ended   chan struct{}
 	// enough ends the transaction under way.
 	ctx    context.Context
 	enough context.CancelFunc
@@ -34,7 +37,32 @@ type finisher struct {
 type finishCall struct {
 	reports []store.Report
 	answers []store.Finished
+	left    []int      // reports without an answer yet, by index
 	done    chan error // buffered
+}
+
+// rest are the reports without an answer.
+func (c *finishCall) rest() []store.Report {
+	if len(c.left) == len(c.reports) {
+		return c.reports
+	}
+	rest := make([]store.Report, len(c.left))
+	for i, at := range c.left {
+		rest[i] = c.reports[at]
+	}
+	return rest
+}
+
+// take keeps the answers to rest.
+func (c *finishCall) take(answers []store.Finished) {
+	held := c.left[:0]
+	for i, at := range c.left {
+		c.answers[at] = answers[i]
+		if answers[i].Err == errHeld {
+			held = append(held, at)
+		}
+	}
+	c.left = held
 }
 
 func (c *finishCall) size() (n int) {
@@ -45,6 +73,12 @@ func (c *finishCall) size() (n int) {
 }
 
 func (f *finisher) init(s *Store) {
+	f.patient = &finisher{}
+	f.patient.begin(s)
+	f.begin(s)
+}
+
+func (f *finisher) begin(s *Store) {
 	f.store, f.wake, f.ended = s, make(chan struct{}, 1), make(chan struct{})
 	f.ctx, f.enough = context.WithCancel(context.Background())
 	go f.loop()
@@ -56,6 +90,11 @@ const patienceAtEnd = 2 * time.Second
 
 // stop ends the finisher after the calls that wait.
 func (f *finisher) stop() {
+	f.end()
+	f.patient.end()
+}
+
+func (f *finisher) end() {
 	f.mu.Lock()
 	f.over = true
 	f.mu.Unlock()
@@ -75,8 +114,13 @@ func (s *Store) Finish(ctx context.Context, _ int64, reports []store.Report) ([]
 	if s.readOnly {
 		return nil, duly.Errorf(duly.CodeInvalid, "%s was opened for reading only", s.cfg.name)
 	}
-	c := &finishCall{reports: slices.Clone(reports), // a caller that leaves has them back
-		done: make(chan error, 1)}
+	c := &finishCall{
+		reports: slices.Clone(reports), // a caller that leaves has them back
+		answers: make([]store.Finished, len(reports)), left: make([]int, len(reports)), done: make(chan error, 1),
+	}
+	for i := range c.left {
+		c.left[i] = i
+	}
 	if !s.finisher.put(c) {
 		return nil, errClosed
 	}
@@ -142,22 +186,46 @@ func (f *finisher) take() []*finishCall {
 func (f *finisher) run(group []*finishCall) {
 	var all []store.Report
 	for _, c := range group {
-		all = append(all, c.reports...)
+		all = append(all, c.rest()...)
 	}
 	ctx, cancel := context.WithTimeout(f.ctx, f.store.cfg.statement)
 	defer cancel()
-	answers, err := f.store.finish(ctx, all)
+	answers, err := f.finish(ctx, all)
 	if err != nil && len(group) > 1 && duly.CodeOf(err) != duly.CodeUnavailable {
 		for _, c := range group {
-			c.answers, err = f.store.finish(ctx, c.reports)
-			c.done <- err
+			answers, err = f.finish(ctx, c.rest())
+			f.answer(c, answers, err)
 		}
 		return
 	}
 	for _, c := range group {
-		if err == nil {
-			c.answers, answers = answers[:len(c.reports):len(c.reports)], answers[len(c.reports):]
+		n := len(c.left)
+		if err != nil {
+			n = 0
 		}
-		c.done <- err
+		f.answer(c, answers[:n:n], err)
+		answers = answers[n:]
 	}
+}
+
+func (f *finisher) finish(ctx context.Context, reports []store.Report) ([]store.Finished, error) {
+	if f.patient != nil {
+		return f.store.finish(ctx, reports, false)
+	}
+	answers, err := f.store.finish(ctx, reports, true)
+	if state(err) == lockNotAvailable {
+		return f.store.finish(ctx, reports, false) // what is free by now
+	}
+	return answers, err
+}
+
+// answer answers a call, or hands on what was passed over.
+func (f *finisher) answer(c *finishCall, answers []store.Finished, err error) {
+	if err == nil {
+		c.take(answers)
+		if f.patient != nil && len(c.left) > 0 && f.patient.put(c) {
+			return
+		}
+	}
+	c.done <- err
 }

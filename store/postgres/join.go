@@ -78,7 +78,7 @@ func (j *joining) finish(r store.Report) (none store.Finished, err error) {
 		return none, err
 	}
 	found := map[int64]*occ{}
-	f.askReported([]store.Report{r}, found)
+	f.askReported([]store.Report{r}, found, "")
 	if err := f.send(); err != nil {
 		return none, err
 	}
@@ -101,7 +101,7 @@ func (j *joining) finish(r store.Report) (none store.Finished, err error) {
 		return answer, nil // and what is in line is not sent
 	}
 	j.flushSkips()
-	j.flushTally()
+	j.flushTallyApart()
 	j.giveBack()
 	return answer, j.send()
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/store"
 	"github.com/duly-dev/duly/store/storetest"
 )
 
@@ -31,6 +33,53 @@ func TestJoinInEveryModeOfPgx(t *testing.T) {
 				return storetest.App{Begin: openPgx(t, url+"&default_query_exec_mode="+mode), Elsewhere: openPgx(t, servers.Postgres(t).DSN)}
 			})
 		})
+	}
+}
+
+// An application's transaction that stays open holds none of the rows in which
+// the store counts, so that no commit waits for it.
+func TestAnOpenTransactionHoldsNoCount(t *testing.T) {
+	dsn := servers.Postgres(t).DSN
+	s, fire := dueOnce(t, dsn)
+	if _, err := fire(everyDue); err != nil {
+		t.Fatal(err)
+	}
+	res, err := s.Claim(t.Context(), store.ClaimRequest{Max: 3, Capabilities: []string{"handler:h"}})
+	if err != nil || len(res.Claims) != 3 {
+		t.Fatal(res, err)
+	}
+	begin := openPgx(t, dsn)
+	var open []storetest.AppTx
+	for _, c := range res.Claims {
+		native, tx, err := begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = tx.Rollback() }()
+		if _, err := s.FinishIn(t.Context(), native, store.Report{Seq: c.Seq, Token: c.Token, Outcome: duly.AttemptSucceeded, Next: store.Next{State: duly.Succeeded}}); err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, tx)
+	}
+	count := func(query string) (n int64) {
+		if n, err = look(t.Context(), s, func(c *conn) (int64, error) { return c.number(query) }); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := count("SELECT count(*) FROM (SELECT slot FROM duly.tallies WHERE slot < 128 FOR NO KEY UPDATE SKIP LOCKED) f"); n != 128 {
+		t.Errorf("%d of 128 are free", n)
+	}
+	for _, tx := range open {
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := count("SELECT sum(n2)::bigint FROM duly.tallies"); n != 3 {
+		t.Errorf("%d are counted as succeeded", n)
+	}
+	if n := count("SELECT count(*) FROM duly.tallies WHERE slot > 127"); n != 3 {
+		t.Errorf("three transactions at once made %d rows", n)
 	}
 }
 

@@ -9,12 +9,13 @@ import (
 
 // Renew implements store.Worker. What others hold at this moment, above all a
 // transaction of the application that finishes it, is waited for last, in a
-// transaction of its own: or all that is renewed with it would wait too.
+// transaction of its own: or all that is renewed with it would wait too. Where
+// that takes long the answer is unavailable, and no connection is kept for it.
 func (s *Store) Renew(ctx context.Context, _ int64, items []store.Renewal) ([]store.Renewed, error) {
 	if len(items) == 0 {
 		return nil, nil
 	}
-	answers, err := s.renew(ctx, items, " SKIP LOCKED")
+	answers, err := s.renew(ctx, items, false)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +29,7 @@ func (s *Store) Renew(ctx context.Context, _ int64, items []store.Renewal) ([]st
 	if len(again) == 0 {
 		return answers, nil
 	}
-	later, err := s.renew(ctx, again, "")
+	later, err := s.renew(ctx, again, true)
 	if err != nil {
 		return nil, err
 	}
@@ -40,19 +41,26 @@ func (s *Store) Renew(ctx context.Context, _ int64, items []store.Renewal) ([]st
 
 const reasonGone = "the occurrence is gone"
 
-func (s *Store) renew(ctx context.Context, items []store.Renewal, locked string) ([]store.Renewed, error) {
+func (s *Store) renew(ctx context.Context, items []store.Renewal, patient bool) ([]store.Renewed, error) {
 	type owned struct {
 		token, state int64
 		cancelled    string
 	}
+	how := " SKIP LOCKED"
+	if patient {
+		how = ""
+	}
 	return write(ctx, s, func(t *tx) ([]store.Renewed, error) {
+		if patient {
+			t.hurry()
+		}
 		seqs := make([]int64, len(items))
 		for i, it := range items {
 			seqs[i] = it.Seq
 		}
 		found := map[int64]owned{}
 		t.ask(`SELECT o.seq, o.token, o.state, o.cancelled FROM unnest(?::bigint[]) u (seq) JOIN duly.occurrences o ON o.seq = u.seq
-			ORDER BY o.seq FOR NO KEY UPDATE OF o`+locked, []any{unique(seqs)}, func(r row) error {
+			ORDER BY o.seq FOR NO KEY UPDATE OF o`+how, []any{unique(seqs)}, func(r row) error {
 			found[r.int(0)] = owned{r.int(1), r.int(2), r.str(3)}
 			return nil
 		})
@@ -61,7 +69,7 @@ func (s *Store) renew(ctx context.Context, items []store.Renewal, locked string)
 			return nil, err
 		}
 		answers := make([]store.Renewed, len(items))
-		var renewed, until []int64
+		var renewed, until, granted []int64
 		for i, it := range items {
 			o, there := found[it.Seq]
 			switch {
@@ -76,11 +84,12 @@ func (s *Store) renew(ctx context.Context, items []store.Renewal, locked string)
 				continue
 			}
 			end := now + it.Lease.Microseconds()
-			renewed, until = append(renewed, it.Seq), append(until, end)
+			renewed, until, granted = append(renewed, it.Seq), append(until, end), append(granted, it.Lease.Microseconds())
 			answers[i] = store.Renewed{Cancelled: o.cancelled != "", Reason: o.cancelled, Until: instant(end)}
 		}
 		if len(renewed) > 0 {
-			t.later("UPDATE duly.occurrences o SET lease_until = u.until FROM unnest(?::bigint[], ?::bigint[]) u (seq, until) WHERE o.seq = u.seq", renewed, until)
+			t.later(`UPDATE duly.occurrences o SET lease_until = u.until, granted = nullif(u.granted, o.lease)
+				FROM unnest(?::bigint[], ?::bigint[], ?::bigint[]) u (seq, until, granted) WHERE o.seq = u.seq`, renewed, until, granted)
 		}
 		return answers, nil
 	})

@@ -92,7 +92,7 @@ func (r *rounds) finish(ctx context.Context, s *Store, claims []store.Claim) boo
 	for i, c := range claims {
 		reports[i] = store.Report{Seq: c.Seq, Token: c.Token, Outcome: duly.AttemptSucceeded, Next: store.Next{State: duly.Succeeded}}
 	}
-	done, ok := again(ctx, r, func() ([]store.Finished, error) { return s.Finish(context.Background(), 0, reports) })
+	done, ok := again(ctx, r, func() ([]store.Finished, error) { return finishAll(context.Background(), s, 0, reports) })
 	for _, d := range done {
 		if d.Err != nil {
 			r.t.Error(d.Err)

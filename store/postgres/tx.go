@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/duly-dev/duly"
 	"github.com/duly-dev/duly/store"
@@ -134,6 +135,42 @@ func (t *tx) flushTally() {
 		args[i] = n
 	}
 	t.later(updateTally, args...)
+}
+
+// updateTallyApart adds to a row that no other transaction holds, of those that
+// are for applications' transactions, and makes one where there is none: how
+// long such a transaction stays open nobody knows, and no commit of the store's
+// is to wait for its row.
+var updateTallyApart = func() string {
+	var set, names, values strings.Builder
+	for i := range tallyCount {
+		n, arg := strconv.Itoa(i), strconv.Itoa(i+1)
+		set.WriteString(", n" + n + " = t.n" + n + " + ?" + arg + "::bigint")
+		names.WriteString(", n" + n)
+		values.WriteString(", ?" + arg + "::bigint")
+	}
+	return `WITH free AS (SELECT slot FROM duly.tallies WHERE slot > 127 LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED),
+			used AS (UPDATE duly.tallies t SET ` + set.String()[2:] + ` FROM free WHERE t.slot = free.slot RETURNING t.slot)
+		INSERT INTO duly.tallies (slot` + names.String() + `) SELECT 128 + nextval('duly.seqs') % 2000000000` + values.String() + `
+			WHERE NOT EXISTS (SELECT 1 FROM used)`
+}()
+
+// flushTallyApart is flushTally in an application's transaction.
+func (t *tx) flushTallyApart() {
+	args := make([]any, tallyCount)
+	for i, n := range t.tally {
+		args[i] = n
+	}
+	t.later(updateTallyApart, args...)
+}
+
+// lockPatience is how long a transaction waits for what may be held by one of
+// the application's.
+const lockPatience = 250 * time.Millisecond
+
+// hurry has the transaction fail where it waits long for a lock.
+func (t *tx) hurry() {
+	t.later("SELECT set_config('lock_timeout', ?, true)", strconv.FormatInt(lockPatience.Milliseconds(), 10))
 }
 
 func (t *tx) flushSkips() {

@@ -235,7 +235,7 @@ func (c *claiming) start(claim *store.Claim) error {
 			return err
 		}
 	}
-	_, err := c.exec(`UPDATE occurrences SET state = 1, waiting = NULL, attempt = ?, tries = ?, token = ?, holder = ?, started_at = ?, lease_until = ?,
+	_, err := c.exec(`UPDATE occurrences SET state = 1, waiting = NULL, attempt = ?, tries = ?, token = ?, holder = ?, started_at = ?, lease_until = ?, granted = NULL,
 			ended_at = NULL, outcome = NULL, late = NULL, created = NULL, reused = NULL, cancelled = NULL WHERE seq = ?`,
 		claim.Attempt, claim.Tries, claim.Token, opt(c.holder), c.now, micros(claim.LeaseUntil), claim.Seq)
 	return err

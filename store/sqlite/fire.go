@@ -294,7 +294,7 @@ func (f *firing) clock() error {
 		`UPDATE schedules SET cursor = ?1, next_due = CASE WHEN paused_at IS NULL THEN ?1 ELSE next_due END,
 			paused_at = min(paused_at, ?1), resume_from = min(resume_from, ?1), resume_to = min(resume_to, ?1)
 			WHERE cursor > ?1 AND removed_at IS NULL`,
-		"UPDATE occurrences SET lease_until = ?1 + lease WHERE state = 1 AND lease_until > ?1 + lease",
+		"UPDATE occurrences SET lease_until = ?1 + coalesce(granted, lease) WHERE state = 1 AND lease_until > ?1 + coalesce(granted, lease)",
 		"UPDATE leases SET until = ?1 + ttl WHERE until > ?1 + ttl",
 		"UPDATE waiters SET until = ?1 + wait WHERE until > ?1 + wait",
 		"UPDATE nodes SET until = ?1 + ttl WHERE ended IS NULL AND until > ?1 + ttl",

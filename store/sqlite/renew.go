@@ -36,7 +36,7 @@ func (s *Store) Renew(ctx context.Context, _ int64, items []store.Renewal) ([]st
 				continue
 			}
 			until := now + it.Lease.Microseconds()
-			if _, err := t.exec("UPDATE occurrences SET lease_until = ? WHERE seq = ?", until, o.seq); err != nil {
+			if _, err := t.exec("UPDATE occurrences SET lease_until = ?, granted = nullif(?, lease) WHERE seq = ?", until, it.Lease.Microseconds(), o.seq); err != nil {
 				return nil, err
 			}
 			answers[i] = store.Renewed{Cancelled: o.cancelled != "", Reason: o.cancelled, Until: instant(until)}

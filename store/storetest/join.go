@@ -265,8 +265,65 @@ func RunJoin(t *testing.T, fresh Fresh, open func(t *testing.T, url string) App)
 		_ = tx.Rollback()
 		e.wantState(id(c), duly.Running)
 		wantEqual(e, "notes", j.notes(), 0)
-		e.lose(c, toPending)
+		e.pass(2 * time.Minute)
+		for len(e.reap(toPending).Lost) == 0 { // until the server has seen that it died
+			e.must(e.ctx.Err())
+		}
 		wantEqual(e, "attempt", e.claimOne().Attempt, 2)
+	})
+
+	claim("WhatStaysOpenKeepsNothingButItsOwnSchedule", func(e *env, j *joiner) {
+		e.apply(sched{id: "a", parallel: true}, sched{id: "b", every: 30 * time.Second}, sched{id: "c", parallel: true})
+		e.fireAfter(time.Minute)
+		e.fireAfter(time.Minute)
+		held := e.claim(10)
+		of := func(schedule string) (all []store.Claim) {
+			for _, c := range held {
+				if c.Schedule == schedule {
+					all = append(all, c)
+				}
+			}
+			return all
+		}
+		a, b, c := of("a"), of("b"), of("c")
+		tx := j.begin()
+		tx.join(success(a[0]))
+		j.whileOpen(func() {
+			// Those that share a call with what is held, and those that come after.
+			answers, err := e.st.Finish(e.ctx, e.node, []store.Report{success(c[0]), success(a[1]), success(b[0])})
+			e.must(err)
+			if answers[0].Err != nil || answers[2].Err != nil {
+				e.Fatalf("answered %+v", answers)
+			}
+			e.wantCode(answers[1].Err, duly.CodeUnavailable)
+			e.wantState(id(c[0]), duly.Succeeded)
+			e.wantState(id(a[1]), duly.Running)
+			e.must(e.send(success(c[1])).Err)
+			// The same, given once more, and something new of another schedule.
+			e.fireAfter(time.Minute)
+			for _, claim := range e.claim(10) {
+				if claim.Schedule == "a" {
+					e.Fatalf("%s was fired under the application's transaction", id(claim))
+				}
+				e.must(e.send(success(claim)).Err)
+			}
+			e.must(e.send(success(c[1])).Err)
+			renewed, err := e.st.Renew(e.ctx, e.node, []store.Renewal{{Seq: a[1].Seq, Token: a[1].Token, Lease: time.Hour}})
+			e.must(err)
+			wantEqual(e, "lost", renewed[0].Lost, false)
+			_, err = e.st.Renew(e.ctx, e.node, []store.Renewal{{Seq: a[0].Seq, Token: a[0].Token, Lease: time.Hour}})
+			e.wantCode(err, duly.CodeUnavailable)
+		})
+		e.must(tx.Commit())
+		e.must(e.send(success(a[1])).Err)
+		e.wantState(id(a[0]), duly.Succeeded)
+		e.wantState(id(a[1]), duly.Succeeded)
+		wantEqual(e, "fired after it", len(e.fireAfter(time.Second).Fired) > 0, !j.app.OneWriter)
+		stats, err := e.st.Stats(e.ctx)
+		e.must(err)
+		done, _, err := e.st.Occurrences(e.ctx, store.OccurrenceFilter{States: []duly.State{duly.Succeeded}}, store.Page{Limit: 100})
+		e.must(err)
+		wantEqual(e, "succeeded", stats.Occurrences[duly.Succeeded], int64(len(done)))
 	})
 }
 

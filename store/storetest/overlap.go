@@ -206,6 +206,30 @@ func clockSetBack(g *group) {
 		wantEqual(e, "lost", len(e.reap(toPending).Lost), 1)
 	})
 
+	g.claim("LeasesThatWereRenewedForLongerAreCutToThat", func(e *env) {
+		e.pass(2 * time.Hour)
+		c := e.started(sched{id: "a"})
+		renewed, err := e.st.Renew(e.ctx, e.node, []store.Renewal{{Seq: c.Seq, Token: c.Token, Lease: 4 * time.Hour}})
+		e.must(err)
+		e.pass(-90 * time.Minute)
+		if e.fire().ClockSetBack == 0 {
+			e.Fatal("not noticed")
+		}
+		e.wantTime("lease", e.occ(id(c)).Attempts[0].LeaseUntil, renewed[0].Until)
+		e.pass(-90 * time.Minute)
+		e.fire()
+		e.wantTime("lease", e.occ(id(c)).Attempts[0].LeaseUntil, e.now.Add(4*time.Hour))
+		// The next attempt has that of the definition again.
+		e.pass(4*time.Hour + time.Second)
+		wantEqual(e, "lost", len(e.reap(toPending).Lost), 1)
+		second := e.claimOne()
+		wantEqual(e, "lease", second.Lease, time.Minute)
+		e.fire()
+		e.pass(-time.Hour)
+		e.fire()
+		e.wantTime("lease", e.occ(id(c)).Attempts[1].LeaseUntil, e.now.Add(time.Minute))
+	})
+
 	g.claim("ARetryWaitsNoLongerThanItWouldHave", func(e *env) {
 		e.pass(2 * time.Hour)
 		c := e.started(sched{id: "a", parallel: true})

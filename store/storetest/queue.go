@@ -190,7 +190,11 @@ func exactConcurrency(e *env, limit int) {
 				for _, c := range res.Claims {
 					time.Sleep(time.Millisecond) // the work
 					active.Add(-1)
-					answers, err := st.Finish(e.ctx, e.node, []store.Report{report(c, duly.AttemptSucceeded, toSucceeded)})
+					reports := []store.Report{report(c, duly.AttemptSucceeded, toSucceeded)}
+					answers, err := st.Finish(e.ctx, e.node, reports)
+					for err == nil && duly.CodeOf(answers[0].Err) == duly.CodeUnavailable { // others hold it
+						answers, err = st.Finish(e.ctx, e.node, reports)
+					}
 					if err != nil || answers[0].Err != nil {
 						e.Error(err, answers)
 						return
