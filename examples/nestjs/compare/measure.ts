@@ -44,6 +44,8 @@ interface Counted {
   complete: number | null;
 }
 
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1)); // which ends what was started
+
 const dir = mkdtempSync("/tmp/duly-compare-");
 const postgres = new Postgres();
 await postgres.up();
@@ -65,7 +67,7 @@ async function trial(kind: string, name: string, fault: Fault): Promise<Counted>
   const nodes = new Map(["a", "b", "c"].map((id) => [id, new Program(process.execPath, [`${here}dist/compare/node.js`], { ...env, NODE_NAME: id })]));
   try {
     for (const node of nodes.values()) node.start();
-    for (const node of nodes.values()) await until(() => (node.output.includes("ready\n") ? true : undefined), () => node.output);
+    for (const node of nodes.values()) await until(() => (node.output.includes("ready\n") ? true : undefined), () => node.output, 30_000);
     if (Date.now() > due.getTime()) throw new Error("the processes took too long to start; try again on a machine with less to do");
     const [first] = await until(async () => {
       const rows = await postgres.query<{ made_by: string }>("postgres", "SELECT made_by FROM invoices WHERE trial = $1 ORDER BY at LIMIT 1", [name]);

@@ -20,7 +20,7 @@ export function scenario(nest: string, app: string): void {
 
     beforeAll(async () => {
       // The pace leaves time for a fault between the first invoice and the last.
-      stage = await Stage.open(`${here}${app}`, { INVOICE_LEASE: `${lease}ms`, INVOICE_PACE: "700" });
+      stage = await Stage.open(`${here}${app}`, { INVOICE_LEASE: `${lease}ms`, INVOICE_PACE: "1000" });
       await Promise.all(names.map((name) => stage.start(name)));
     });
 
