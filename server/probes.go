@@ -28,11 +28,17 @@ func (s *Server) routeProbes() {
 	s.mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics(), promhttp.HandlerOpts{}))
 }
 
-// ready says whether requests can be served: whether the store answers.
+// ready says whether requests can be served: whether the store answers, and
+// whether it takes what the node beside has to write: on a full disk it does the
+// one and not the other.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), probeTime)
 	defer cancel()
-	if _, err := s.store.Horizon(ctx); err != nil {
+	_, err := s.store.Horizon(ctx)
+	if err == nil && s.node != nil {
+		err = s.node.Available()
+	}
+	if err != nil {
 		p := s.fail(r.Context(), "", err)
 		p.Status = http.StatusServiceUnavailable
 		p.Detail = "not ready: " + p.Detail

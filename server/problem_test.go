@@ -3,13 +3,19 @@ package server
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/duly-dev/duly"
 	"github.com/duly-dev/duly/api"
+	"github.com/duly-dev/duly/control"
+	"github.com/duly-dev/duly/node"
 	"github.com/duly-dev/duly/store"
 )
 
@@ -190,4 +196,55 @@ func TestEveryAnswerHasARequestIDAndIsNotSniffed(t *testing.T) {
 	if rec.Header().Get("X-Request-Id") == "" || rec.Header().Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("the header is %v", rec.Header())
 	}
+}
+
+// full is a store that answers and takes nothing more, as on a full disk.
+type full struct {
+	store.Store
+	room atomic.Bool
+}
+
+func (f *full) Fire(ctx context.Context, req store.FireRequest) (store.FireResult, error) {
+	if !f.room.Load() {
+		return store.FireResult{}, duly.Errorf(duly.CodeUnavailable, "the disk is full")
+	}
+	return f.Store.Fire(ctx, req)
+}
+
+func TestAServerWhoseNodeCannotWriteIsNotReady(t *testing.T) {
+	st := &full{Store: openStore(t)}
+	if _, err := control.New(st).Apply(t.Context(), control.ApplyRequest{Owner: "test", By: "test", Schedules: []duly.Schedule{
+		{ID: "a", Timing: duly.Timing{Every: duly.Duration(time.Second)}, Target: duly.Target{Handler: "h"}},
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	n := node.New(st, node.Options{Logger: slog.New(slog.DiscardHandler)})
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := n.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	srv := New(st, control.New(st), Options{Node: n, Logger: slog.New(slog.DiscardHandler)})
+	defer srv.Close()
+	defer running.Wait()
+	defer cancel()
+	until := func(status int) (body string) {
+		t.Helper()
+		for deadline := time.Now().Add(15 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+			rec := httptest.NewRecorder()
+			srv.Handler().ServeHTTP(rec, httptest.NewRequest("GET", "/readyz", nil))
+			if body = rec.Body.String(); rec.Code == status {
+				return body
+			}
+		}
+		t.Fatalf("/readyz never answers %d, but %s", status, body)
+		return ""
+	}
+	if body := until(http.StatusServiceUnavailable); !strings.Contains(body, "the disk is full") {
+		t.Errorf("/readyz says %s", body)
+	}
+	st.room.Store(true)
+	until(http.StatusOK)
 }

@@ -44,6 +44,7 @@ type execFlags struct {
 	offset          int
 	lease, timeout  time.Duration
 	wait, killAfter time.Duration
+	given           func(flag string) bool
 }
 
 func (inv *invocation) execCommand() *cobra.Command {
@@ -57,6 +58,10 @@ func (inv *invocation) execCommand() *cobra.Command {
 			if c.ArgsLenAtDash() != 1 || len(args) < 2 {
 				return withHint(usagef("a schedule, -- and a command are needed"), "usage: %s", c.UseLine())
 			}
+			if err := notNegative(c.Flags()); err != nil {
+				return err
+			}
+			f.given = c.Flags().Changed
 			return inv.exec(c.Context(), args[0], args[1:], f)
 		},
 	}
@@ -90,6 +95,7 @@ func (inv *invocation) exec(ctx context.Context, schedule string, command []stri
 		}
 		return err // a conflict here is a schedule of another kind: trying again mends nothing
 	}
+	inv.noteUnused(ctx, client, schedule, f)
 	id := started.Occurrence.ID
 	start.Due, start.Period = time.Time{}, started.Occurrence.Period // the same one, even past midnight
 	owner := &owned{client: client, schedule: schedule, start: start, occurrence: id, capability: started.Capability}

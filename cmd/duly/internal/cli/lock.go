@@ -48,6 +48,9 @@ func (inv *invocation) lockCommand() *cobra.Command {
 			if f.onLost != "kill" && f.onLost != "warn" {
 				return usagef("--on-lost is %q; it must be kill or warn", f.onLost)
 			}
+			if err := notNegative(c.Flags()); err != nil {
+				return err
+			}
 			return inv.lock(c.Context(), args[0], args[1:], f)
 		},
 	}
