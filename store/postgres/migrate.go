@@ -45,12 +45,8 @@ func (s *Store) prepareSchema(ctx context.Context, opt store.Options) error {
 	}
 	defer pc.Release()
 	c := newConn(ctx, &s.dialect, pc.Conn())
-	server, err := c.number("SELECT current_setting('server_version_num')::bigint")
-	if err != nil {
+	if err := s.checkServer(c); err != nil {
 		return err
-	}
-	if server < oldestServer {
-		return duly.Invalid("store", "%s is PostgreSQL %d; 13 or later is needed", s.cfg.name, server/10000)
 	}
 	older, err := s.checkVersion(c, len(list))
 	if err != nil || !older {
@@ -60,6 +56,26 @@ func (s *Store) prepareSchema(ctx context.Context, opt store.Options) error {
 		return missing(s.cfg.name, fmt.Sprintf("has no schema %q of version %d; run duly migrate", s.cfg.schema, len(list)))
 	}
 	return s.migrate(c, list)
+}
+
+// checkServer refuses servers that are too old, and databases that cannot hold
+// every text: what a command prints in one language must not be in the way of
+// its report. SQL_ASCII keeps bytes as they are, which will do.
+func (s *Store) checkServer(c *conn) error {
+	var version int64
+	var encoding string
+	if _, err := c.one("SELECT current_setting('server_version_num')::bigint, current_setting('server_encoding')", nil, func(r row) {
+		version, encoding = r.int(0), r.str(1)
+	}); err != nil {
+		return err
+	}
+	if version < oldestServer {
+		return duly.Invalid("store", "%s is PostgreSQL %d; 13 or later is needed", s.cfg.name, version/10000)
+	}
+	if encoding != "UTF8" && encoding != "SQL_ASCII" {
+		return duly.Invalid("store", "%s holds text as %s, which not every text fits into: make a database for Duly (CREATE DATABASE duly ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0)", s.cfg.name, encoding)
+	}
+	return nil
 }
 
 // version is that of the schema, 0 where there is none.

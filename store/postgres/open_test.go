@@ -4,6 +4,8 @@ package postgres
 
 import (
 	"context"
+	"net/url"
+	"strings"
 	"sync"
 	"testing"
 
@@ -45,6 +47,52 @@ func TestSchemasOfOneDatabaseAreStoresOfTheirOwn(t *testing.T) {
 		if all, err := s.NodeList(t.Context()); err != nil || len(all) != want {
 			t.Errorf("%s has %d nodes, want %d (%v)", s.cfg.schema, len(all), want, err)
 		}
+	}
+}
+
+func TestADatabaseThatCannotHoldEveryTextIsRefused(t *testing.T) {
+	dsn := servers.Postgres(t).DSN
+	s := mustOpen(t, dsn)
+	for encoding, fits := range map[string]bool{"LATIN1": false, "EUC_JP": false, "SQL_ASCII": true, "UTF8": true} {
+		name := s.cfg.pool.ConnConfig.Database + "_" + strings.ToLower(encoding)
+		if _, err := s.pool.Exec(t.Context(), "CREATE DATABASE "+name+" ENCODING '"+encoding+"' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"); err != nil {
+			t.Fatal(err)
+		}
+		url, err := url.Parse(dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		url.Path = "/" + name
+		opened, err := Open(t.Context(), url.String(), store.Options{})
+		if !fits {
+			wantCode(t, err, duly.CodeInvalid)
+			if !strings.Contains(err.Error(), encoding) {
+				t.Errorf("%s: %v", encoding, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := opened.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestTextIsKeptWhateverEncodingTheRoleHas(t *testing.T) {
+	dsn := servers.Postgres(t).DSN
+	s := mustOpen(t, dsn)
+	if _, err := s.pool.Exec(t.Context(), "ALTER DATABASE "+s.cfg.pool.ConnConfig.Database+" SET client_encoding = 'EUC_JP'"); err != nil {
+		t.Fatal(err)
+	}
+	s = mustOpen(t, dsn)
+	const name = "grüße 😀 日本"
+	if _, err := s.Join(t.Context(), store.NodeInfo{Name: name}); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := s.NodeList(t.Context()); err != nil || len(all) != 1 || all[0].Name != name {
+		t.Fatalf("kept %+v (%v)", all, err)
 	}
 }
 

@@ -77,6 +77,7 @@ func parse(raw string) (cfg config, err error) {
 		cc.ValidateConnect = again.ConnConfig.ValidateConnect
 	}
 	dialing(cc)
+	cc.RuntimeParams["client_encoding"] = "UTF8" // whatever the role or the database says
 	if cc.RuntimeParams["application_name"] == "" {
 		cc.RuntimeParams["application_name"] = "duly"
 	}
