@@ -22,6 +22,9 @@ const (
 	// aloneCall bounds a call of this loop, which has to go on while the store
 	// hangs.
 	aloneCall = 5 * time.Second
+	// lastAsk bounds the last question to a silent store. What comes due waits
+	// for it.
+	lastAsk = time.Second
 )
 
 // loner is a schedule that says when_unavailable: run, as the store last told
@@ -43,6 +46,7 @@ type loner struct {
 func (n *Node) standAlone(ctx, serve context.Context) {
 	var known map[string]*loner
 	learnAt := time.Now()
+	asked := false // since the store fell silent
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -77,12 +81,30 @@ func (n *Node) standAlone(ctx, serve context.Context) {
 				sleep = min(sleep, time.Second)
 			}
 		}
+		switch silent := n.available.silence() >= aloneAfter; {
+		case !silent:
+			asked = false
+		case !asked && len(known) > 0:
+			asked = true
+			n.askOnceMore(serve)
+		}
 		if ctx.Err() == nil {
 			for _, s := range known {
 				sleep = min(sleep, n.runAlone(s))
 			}
 		}
 		timer.Reset(max(0, sleep))
+	}
+}
+
+// askOnceMore asks a store that has been silent for long whether it is back: by
+// then the node tries so seldom that it could not have noticed.
+func (n *Node) askOnceMore(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lastAsk)
+	defer cancel()
+	err := n.store.Beat(ctx, n.sessionID(), n.opt.SessionTTL, n.load())
+	if err == nil || duly.CodeOf(err) == duly.CodeNotFound { // a session that has run out is joined again by its keeper
+		n.available.answered()
 	}
 }
 

@@ -88,8 +88,7 @@ func (n *Node) keepSession(ctx context.Context) {
 		if session == 0 {
 			continue
 		}
-		load := store.NodeLoad{Running: n.active.size(), ClockOffset: n.clock.lead(), Draining: n.draining.Load()}
-		err := n.store.Beat(ctx, session, n.opt.SessionTTL, load)
+		err := n.store.Beat(ctx, session, n.opt.SessionTTL, n.load())
 		if err == nil {
 			n.available.answered()
 		}
@@ -101,6 +100,10 @@ func (n *Node) keepSession(ctx context.Context) {
 			n.log.Debug("beat failed", "error", err)
 		}
 	}
+}
+
+func (n *Node) load() store.NodeLoad {
+	return store.NodeLoad{Running: n.active.size(), ClockOffset: n.clock.lead(), Draining: n.draining.Load()}
 }
 
 // leave ends a session, so that the node list says left, not gone.
