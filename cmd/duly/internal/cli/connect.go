@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/duly-dev/duly"
 	"github.com/duly-dev/duly/api"
@@ -29,7 +30,7 @@ func (inv *invocation) change(ctx context.Context) (*api.Client, error) {
 	if inv.serverURL() == "" {
 		st, err := store.Open(ctx, inv.storeURL(), store.Options{ReadOnly: true})
 		if duly.CodeOf(err) == duly.CodeNotFound {
-			return nil, storeHint(err)
+			return nil, storeHint(inv.storeURL(), err)
 		}
 		if err == nil {
 			_ = st.Close() // nothing was written
@@ -61,6 +62,9 @@ func (inv *invocation) lookOrEmpty(ctx context.Context) (*api.Client, error) {
 // connect opens the API of a server, or of a store in this process.
 func (inv *invocation) connect(ctx context.Context, opt store.Options) (*api.Client, error) {
 	if address := inv.serverURL(); address != "" {
+		if err := checkServer(address); err != nil {
+			return nil, err
+		}
 		return api.New(address, inv.getenv("DULY_TOKEN")).As(inv.actor()), nil
 	}
 	return inv.open(ctx, inv.storeURL(), opt)
@@ -70,7 +74,7 @@ func (inv *invocation) connect(ctx context.Context, opt store.Options) (*api.Cli
 func (inv *invocation) open(ctx context.Context, url string, opt store.Options) (*api.Client, error) {
 	st, err := store.Open(ctx, url, opt)
 	if err != nil {
-		return nil, storeHint(err)
+		return nil, storeHint(url, err)
 	}
 	srv := server.New(st, control.New(st), server.Options{Logger: inv.faultLog()})
 	inv.closers = append(inv.closers, func() error { srv.Close(); return st.Close() })
@@ -84,6 +88,16 @@ func (inv *invocation) serverURL() string {
 		return ""
 	}
 	return cmp.Or(inv.flags.server, inv.getenv("DULY_SERVER"))
+}
+
+// checkServer refuses an address that no request can be sent to.
+func checkServer(address string) error {
+	u, err := url.Parse(address)
+	if err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
+		return nil
+	}
+	wrong := duly.Errorf(duly.CodeInvalid, "%q is not the address of a server", address)
+	return withHint(wrong, "write it as http://HOST:PORT or https://HOST, in --server or DULY_SERVER")
 }
 
 func (inv *invocation) storeURL() string {
@@ -112,7 +126,10 @@ func visibleURL(raw string) string {
 }
 
 // storeHint says what to do about a store that cannot be opened.
-func storeHint(err error) error {
+func storeHint(url string, err error) error {
+	if !strings.Contains(url, ":") {
+		return withHint(err, "if that is a file, write: --store sqlite:%s", url)
+	}
 	if code := duly.CodeOf(err); code != duly.CodeInvalid && code != duly.CodeNotFound {
 		return err
 	}

@@ -16,7 +16,10 @@ import (
 
 // lsOnly makes a command that has nothing but a list.
 func (inv *invocation) lsOnly(name, short string, ls *cobra.Command) *cobra.Command {
-	c := asGroup(&cobra.Command{Use: name, Aliases: []string{strings.TrimSuffix(name, "s")}, Short: short})
+	c := asGroup(&cobra.Command{Use: name, Short: short})
+	if one, plural := strings.CutSuffix(name, "s"); plural {
+		c.Aliases = []string{one}
+	}
 	ls.Use, ls.Aliases, ls.Short = "ls", []string{"list"}, short
 	ls.ValidArgsFunction = cobra.NoFileCompletions
 	c.AddCommand(ls)

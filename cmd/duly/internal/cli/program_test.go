@@ -49,6 +49,21 @@ func TestTheCommandLineOutranksTheEnvironment(t *testing.T) {
 	}
 }
 
+func TestAnAddressThatCannotBeMeantSaysHowToWriteIt(t *testing.T) {
+	for args, want := range map[string]string{
+		"schedules ls --server nope":            `"nope" is not the address of a server`,
+		"schedules ls --server localhost:4747":  "write it as http://HOST:PORT",
+		"schedules ls --server ftp://127.0.0.1": "write it as http://HOST:PORT",
+		"schedules ls --store duly.db":          "write: --store sqlite:duly.db",
+		"serve --store duly.db":                 "write: --store sqlite:duly.db",
+	} {
+		code, _, errs := ran(t, t.Context(), nil, strings.Fields(args)...)
+		if code != exitInvalid || !strings.Contains(errs, want) {
+			t.Errorf("%s: exit code %d, %s", args, code, errs)
+		}
+	}
+}
+
 func TestAnInterruptHasAnExitCodeOfItsOwn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -105,7 +105,7 @@ func (inv *invocation) serve(ctx context.Context, f serveFlags) error {
 
 	st, err := openPatiently(ctx, inv.storeURL(), log)
 	if err != nil {
-		return stopped(ctx, storeHint(err))
+		return stopped(ctx, storeHint(inv.storeURL(), err))
 	}
 	defer st.Close()
 	if definitions != nil {
