@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { api } from "@duly/client";
 import { here, Stage } from "../stage/stage.js";
@@ -97,13 +98,15 @@ export function scenario(nest: string, app: string): void {
       await oneEach(day);
     });
 
-    test("PostgreSQL restarts, Duly's store and the application's tables with it: nothing is lost or doubled", async () => {
+    test("PostgreSQL is gone for longer than the lease, Duly's store and the application's tables with it: nothing is lost or doubled", async () => {
       const day = daysAgo(7);
       await bill(day);
       await stage.inTheMiddle(day);
       await stage.postgres.down();
+      await setTimeout(2 * lease); // the work meets it, and so does everybody's lease
       await stage.postgres.up();
       const done = await oneEach(day);
+      expect(done.attempts.length).toBeGreaterThan(1);
       expect(done.attempts.length).toBeLessThan(6);
     });
 
