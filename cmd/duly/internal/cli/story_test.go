@@ -100,7 +100,7 @@ Effects
   invoice/43/2026-11
      Recorded    by attempt 3 with token 44, 2026-11-29T00:09:30+01:00
   charge/43/2026-11
-     Recorded    by an attempt that could not tell of it; a later one found it done, 2026-11-29T00:09:40+01:00
+     Recorded    found done by an attempt that could not tell who had made it, 2026-11-29T00:09:40+01:00
 `
 	var b strings.Builder
 	story{sheet: newSheet(&b), zone: zone, now: at("2026-11-29T11:10:00Z")}.tell(o)
