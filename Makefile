@@ -50,7 +50,7 @@ lint: ## go vet, staticcheck, gofumpt, and the versions that must agree
 	@out=$$($(GO) run $(GOFUMPT) -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not formatted (make fmt):"; echo "$$out"; exit 1; fi
 	$(GO) mod verify >/dev/null
 	$(MAKE) --no-print-directory clients/node_modules/.package-lock.json
-	$(IN_CLIENTS) npm run lint && cd ../examples/nestjs && npm run setup && npm run lint
+	$(IN_CLIENTS) npm run build && npm run lint && cd ../examples/nestjs && npm run setup && npm run lint
 
 fmt: ## format all Go code
 	$(GO) run $(GOFUMPT) -w $$(git ls-files '*.go')
