@@ -99,10 +99,16 @@ func (s *Server) observe(next http.Handler) http.Handler {
 }
 
 // survive answers a request whose handler panicked. One that had begun its
-// answer can only break the connection, so that the client sees it is cut.
+// answer can only break the connection, so that the client sees it is cut. The
+// API's framework panics too where an answer cannot be written, which only
+// means that the client has given up on it.
 func (s *Server) survive(w *recorder, r *http.Request, cause any) {
 	if cause == http.ErrAbortHandler {
 		panic(cause)
+	}
+	if w.failed != nil {
+		s.log.Debug("the client went away before its answer", "request", requestID(r.Context()), "error", w.failed)
+		panic(http.ErrAbortHandler)
 	}
 	s.log.Error("a request failed: panic", "request", requestID(r.Context()), "method", r.Method, "path", r.URL.Path,
 		"panic", cause, "stack", string(debug.Stack()))
@@ -154,6 +160,7 @@ type recorder struct {
 	http.ResponseWriter
 	status int
 	bytes  int64
+	failed error // of the last write
 }
 
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
@@ -171,6 +178,7 @@ func (w *recorder) Write(data []byte) (int, error) {
 	}
 	n, err := w.ResponseWriter.Write(data)
 	w.bytes += int64(n)
+	w.failed = err
 	return n, err
 }
 

@@ -248,3 +248,26 @@ func TestAServerWhoseNodeCannotWriteIsNotReady(t *testing.T) {
 	st.room.Store(true)
 	until(http.StatusOK)
 }
+
+// hung is a store that answers when the caller has given up.
+type hung struct{ store.Store }
+
+func (hung) Stats(ctx context.Context) (store.Stats, error) {
+	<-ctx.Done()
+	return store.Stats{}, duly.Errorf(duly.CodeUnavailable, "the call ended before the database answered")
+}
+
+func TestACallerWhoGivesUpIsNoFaultOfTheServer(t *testing.T) {
+	st := openStore(t)
+	var out logs
+	srv := New(hung{st}, control.New(st), Options{Logger: slog.New(slog.NewTextHandler(&out, nil))})
+	defer srv.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := api.InProcess(srv.Handler()).Stats(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	if text := out.String(); text != "" {
+		t.Errorf("logged: %s", text)
+	}
+}
