@@ -17,7 +17,7 @@ export default defineConfig({
       {
         extends: true,
         test: { name: "nest11", env: { NEST_MAJOR: "11" } },
-        resolve: { alias: [{ find: /^(@nestjs\/(?:common|core|terminus|platform-[a-z]+)|reflect-metadata|rxjs)$/, replacement: `${nest11}$1` }] },
+        resolve: { alias: [{ find: /^(@nestjs\/(?:common|core|schedule|terminus|platform-[a-z]+)|reflect-metadata|rxjs)$/, replacement: `${nest11}$1` }] },
       },
     ],
   },

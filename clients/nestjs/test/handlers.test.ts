@@ -3,6 +3,7 @@ import { type ArgumentsHost, type CallHandler, type CanActivate, Catch, type Exc
 import { APP_FILTER, APP_GUARD, NestFactory, REQUEST } from "@nestjs/core";
 import { ExpressAdapter } from "@nestjs/platform-express";
 import { FastifyAdapter } from "@nestjs/platform-fastify";
+import { Cron, CronExpression, ScheduleModule } from "@nestjs/schedule";
 import { HealthCheckService, TerminusModule } from "@nestjs/terminus";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { context as otelContext, trace } from "@opentelemetry/api";
@@ -240,6 +241,26 @@ test("observing records what would have been done and by whom, and calls nothing
   await server.client.schedules.trigger("invoices", { period });
   const done = await server.state(id, "succeeded");
   expect(done.attempts).toMatchObject([{ outcome: "succeeded", result: { observed: true, node: "node-a", handler: "Invoices.send in Root" } }]);
+});
+
+test("an application looks on while @Cron still does the work: the same method, the same line", async () => {
+  const server = await Server.start();
+  const done: unknown[] = [];
+  @Injectable()
+  class Invoices {
+    @Cron(CronExpression.EVERY_SECOND, { name: "invoices", timeZone: "UTC" })
+    @Scheduled(CronExpression.EVERY_SECOND, { name: "invoices", timeZone: "UTC" })
+    send(occ?: Occurrence) {
+      done.push(occ);
+    }
+  }
+  await boot(server, { imports: [ScheduleModule.forRoot()], providers: [Invoices] }, { mode: "observe" });
+  await vi.waitFor(() => expect(done.length).toBeGreaterThan(1), 10_000);
+  expect(done.filter((occ) => occ !== undefined)).toEqual([]);
+  await vi.waitFor(async () => {
+    const { items } = await server.client.occurrences.list({ schedule: "invoices", state: ["succeeded"] });
+    expect(items.length).toBeGreaterThan(1);
+  }, 10_000);
 });
 
 test("a process that is off neither declares nor works, and can ask", async () => {
