@@ -83,6 +83,8 @@ func (s *Store) classify(err error) error {
 		return unavailable(err, "%s has no space left on its disk; make room and everything goes on by itself", where)
 	case queryCanceled:
 		return unavailable(err, "%s gave up on a statement: %v", where, err)
+	case lockNotAvailable:
+		return unavailable(err, "%s: another transaction, such as one of the application that completes an attempt, holds the schedule; try again", where)
 	case protocolClash, duplicatePrepared:
 		return unavailable(err, "%s is behind a pooler that does not keep prepared statements: add pgbouncer=true to the URL (%v)", where, err)
 	case undefinedTable, invalidSchemaName, undefinedFunction:

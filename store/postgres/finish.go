@@ -18,7 +18,7 @@ func (s *Store) finish(ctx context.Context, reports []store.Report, patient bool
 		how := " SKIP LOCKED"
 		if patient {
 			how = ""
-			t.hurry()
+			t.hurry(lockPatience)
 		}
 		seqs := make([]int64, len(reports))
 		for i, r := range reports {

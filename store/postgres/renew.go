@@ -52,7 +52,7 @@ func (s *Store) renew(ctx context.Context, items []store.Renewal, patient bool) 
 	}
 	return write(ctx, s, func(t *tx) ([]store.Renewed, error) {
 		if patient {
-			t.hurry()
+			t.hurry(lockPatience)
 		}
 		seqs := make([]int64, len(items))
 		for i, it := range items {

@@ -164,13 +164,16 @@ func (t *tx) flushTallyApart() {
 	t.later(updateTallyApart, args...)
 }
 
-// lockPatience is how long a transaction waits for what may be held by one of
-// the application's.
-const lockPatience = 250 * time.Millisecond
+// How long a transaction waits for what may be held by one of the application's:
+// reports and renewals, which are given again, and changes of definitions.
+const (
+	lockPatience   = 250 * time.Millisecond
+	changePatience = 3 * time.Second
+)
 
-// hurry has the transaction fail where it waits long for a lock.
-func (t *tx) hurry() {
-	t.later("SELECT set_config('lock_timeout', ?, true)", strconv.FormatInt(lockPatience.Milliseconds(), 10))
+// hurry has the transaction fail where it waits longer for a lock.
+func (t *tx) hurry(patience time.Duration) {
+	t.later("SELECT set_config('lock_timeout', ?, true)", strconv.FormatInt(patience.Milliseconds(), 10))
 }
 
 func (t *tx) flushSkips() {
@@ -211,10 +214,13 @@ func (t *tx) audit(at int64, by, action, object, why string, before, after json.
 }
 
 // changing keeps changes of definitions and sessions one after the other, on
-// all nodes. It comes before every other lock.
+// all nodes. It comes before every other lock. Once it is held, a schedule that
+// an application's transaction holds is not waited for long, as all other
+// changes and joins would wait too.
 func (t *tx) changing() {
 	t.urgent = true
 	t.later("SELECT pg_advisory_xact_lock(?, hashtext(?))", int32(lockChanges), t.schema)
+	t.hurry(changePatience)
 }
 
 // The first keys of advisory locks, which live as long as their transaction;
