@@ -74,6 +74,9 @@ func (c *Client) Apply(ctx context.Context, req ApplyRequest) (Changes, error) {
 
 // Simulate says what definitions would change, and changes nothing.
 func (c *Client) Simulate(ctx context.Context, req SimulateRequest) (SimulateResult, error) {
+	if req.Schedules == nil {
+		req.Schedules = []duly.Schedule{} // none is a list too
+	}
 	return post[SimulateResult](ctx, c, "/simulate", req)
 }
 

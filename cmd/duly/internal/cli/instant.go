@@ -41,6 +41,9 @@ func (inv *invocation) instant(flag, text string, zone *time.Location, fallback 
 		// A local time that the clocks jump over is the first one after it.
 		y, m, d := t.Date()
 		at := cron.Resolve(zone, cron.DST{}, y, m, d, t.Hour(), t.Minute(), t.Second())
+		if len(at) == 0 && y < 1970 {
+			return time.Time{}, duly.Invalid("--"+flag, "%s is out of range: there are the years from 1970 on", text)
+		}
 		if len(at) == 0 {
 			return time.Time{}, duly.Invalid("--"+flag, "%s does not exist in %s", text, zone)
 		}

@@ -76,12 +76,24 @@ func (inv *invocation) serveCommand() *cobra.Command {
 	return c
 }
 
+// maxNodeName is what the API takes, so that all nodes are alike.
+const maxNodeName = 200
+
 func (inv *invocation) serve(ctx context.Context, f serveFlags) error {
 	if inv.flags.server != "" {
 		return withHint(usagef("serve works on a store, not through a server"), "name the store with --store")
 	}
 	if f.slots < 1 {
 		return usagef("--slots is %d; it must be at least 1", f.slots)
+	}
+	if f.drain < 0 {
+		return usagef("--drain is %s; it cannot be negative", f.drain)
+	}
+	if len(f.name) > maxNodeName {
+		return usagef("--name has %d bytes; at most %d are possible", len(f.name), maxNodeName)
+	}
+	if f.url != "" && checkServer(f.url) != nil {
+		return withHint(usagef("--url is %q, to which nobody can report", f.url), "write it as http://HOST:PORT or https://HOST")
 	}
 	if _, err := f.keep(); err != nil {
 		return err
