@@ -64,6 +64,23 @@ func TestAnAddressThatCannotBeMeantSaysHowToWriteIt(t *testing.T) {
 	}
 }
 
+func TestHelpKnowsWhatThereIs(t *testing.T) {
+	for args, want := range map[string]string{
+		"help":               "Define schedules:",
+		"help next":          "duly next 'CRON'",
+		"help schedules ls":  "duly schedules ls",
+		"help exit-codes":    "75",
+		"help schedules lst": "did you mean: duly schedules ls",
+		"help schedle":       "did you mean: duly schedules",
+	} {
+		code, out, errs := ran(t, t.Context(), nil, strings.Fields(args)...)
+		wrong := strings.Contains(want, "did you mean")
+		if !strings.Contains(out+errs, want) || (code == exitUsage) != wrong {
+			t.Errorf("%s: exit code %d, %s%s", args, code, out, errs)
+		}
+	}
+}
+
 func TestAnInterruptHasAnExitCodeOfItsOwn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

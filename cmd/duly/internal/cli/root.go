@@ -68,7 +68,26 @@ func (inv *invocation) root() *cobra.Command {
 	inGroup(root, groupHelpers, inv.drillCommand(), inv.benchCommand(), inv.versionCommand())
 	root.AddCommand(exitCodesTopic(), inv.drillNodeCommand())
 	asGroup(root)
+	refuseUnknownHelp(root)
 	return root
+}
+
+// refuseUnknownHelp has `duly help WORD` say that there is no such command,
+// where cobra shows the help of all.
+func refuseUnknownHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	help, _, err := root.Find([]string{"help"})
+	if err != nil || help == root {
+		panic("cobra has no help command")
+	}
+	show := help.Run
+	help.RunE = func(c *cobra.Command, args []string) error {
+		if found, rest, err := root.Find(args); err == nil && len(rest) > 0 && found.HasSubCommands() {
+			return unknownCommand(found, rest[0])
+		}
+		show(c, args)
+		return nil
+	}
 }
 
 func inGroup(root *cobra.Command, id string, commands ...*cobra.Command) {
