@@ -16,17 +16,10 @@ import (
 
 // wrap is what every request passes, outermost first.
 func (s *Server) wrap(mux *http.ServeMux) http.Handler {
-	csrf := http.NewCrossOriginProtection()
-	csrf.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.writeProblem(w, r, api.Problem{
-			Status: http.StatusForbidden, Code: duly.CodeInvalid,
-			Detail: "a page of another origin may not change anything here",
-		})
-	}))
 	var h http.Handler = s.route(mux)
 	h = s.identify(h)
 	h = s.authorize(h)
-	h = csrf.Handler(h)
+	h = s.guardOrigin(h)
 	h = s.observe(h)
 	return h
 }

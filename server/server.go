@@ -21,6 +21,9 @@ type Options struct {
 	// Logger receives what operators should know: internal errors, and at
 	// level debug every request. Default slog.Default().
 	Logger *slog.Logger
+	// URL is where others reach the server. Browsers may change things under
+	// its host name, besides localhost and addresses. Default: no name.
+	URL string
 	// Version is shown in metrics and on the status page. Default duly.Version.
 	Version string
 }
@@ -32,6 +35,7 @@ type Server struct {
 	node    *node.Node
 	log     *slog.Logger
 	version string
+	url     string
 
 	plans   *plans.Cache
 	hub     *hub
@@ -53,7 +57,7 @@ func New(st store.Store, ctl *control.Control, opt Options) *Server {
 		opt.Version = duly.Version
 	}
 	s := &Server{
-		store: st, control: ctl, node: opt.Node, log: opt.Logger, version: opt.Version,
+		store: st, control: ctl, node: opt.Node, log: opt.Logger, version: opt.Version, url: opt.URL,
 		plans:   plans.New(st),
 		hub:     newHub(st, opt.Logger),
 		mux:     http.NewServeMux(),

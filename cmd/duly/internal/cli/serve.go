@@ -172,7 +172,7 @@ func (inv *invocation) serveOn(ctx context.Context, st store.Store, listener net
 		Name: f.name, Slots: f.slots, DrainTime: f.drain, History: history, CallbackURL: f.url, Logger: log,
 		Targets: map[string]target.Runner{"exec": exec.New(exec.Options{}), "http": web},
 	})
-	srv := server.New(st, control.NewBeside(n, st), server.Options{Node: n, Logger: log})
+	srv := server.New(st, control.NewBeside(n, st), server.Options{Node: n, Logger: log, URL: f.url})
 	httpServer := &http.Server{
 		Handler: srv.Handler(),
 		// Requests are small and come at once; answers may take as long as a
