@@ -23,7 +23,7 @@ after(() => {
 
 const npx = (...args) => project.run("npx", ["--offline", "duly", ...args]);
 
-const limit = { timeout: 120_000 };
+const limit = { timeout: 300_000 };
 
 describe("npx duly", limit, () => {
   test("says the version that the package has", async () => {
