@@ -137,7 +137,7 @@ func (s *manyNews) Renew(ctx context.Context, node int64, items []store.Renewal)
 func (s *manyNews) Watch(ctx context.Context, notify func(store.Event)) error {
 	for ctx.Err() == nil {
 		notify(store.Event{Topic: s.topic})
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(200 * time.Millisecond)
 	}
 	return ctx.Err()
 }
