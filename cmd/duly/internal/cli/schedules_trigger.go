@@ -47,6 +47,7 @@ func (inv *invocation) schedulesTrigger() *cobra.Command {
 				return inv.orNearest(c.Context(), err, a[0])
 			}
 			if !wait {
+				inv.noteNobody(c.Context(), client, res.Occurrence)
 				return inv.print(res, func() error { inv.sayTriggered(res); return nil })
 			}
 			return inv.awaitTriggered(c.Context(), client, res, timeout)

@@ -72,6 +72,9 @@ func await(ctx context.Context, client *api.Client, o duly.Occurrence) (duly.Occ
 // noteNobody warns where no live node can do the work: then it would wait for
 // ever, and nobody would know why.
 func (inv *invocation) noteNobody(ctx context.Context, client *api.Client, o duly.Occurrence) {
+	if !o.State.Open() {
+		return
+	}
 	s, err := client.Schedule(ctx, o.Schedule)
 	if err != nil {
 		return
