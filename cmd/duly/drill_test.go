@@ -209,14 +209,18 @@ func TestDrillSaysInWordsWhatANaiveJobIsMissing(t *testing.T) {
 	}
 	for _, want := range []struct {
 		scenario, why    string
+		or               string
 		repeated, missed bool
 	}{
-		{"crash-after-effect", drill.WhyNoKey, true, false},
-		{"pause-past-lease", drill.WhyNoFence, true, false},
-		{"missed-dates", drill.WhyCoversUnread, false, true},
+		{"crash-after-effect", drill.WhyNoKey, drill.WhyNoKey, true, false},
+		// It lacks both. On a crowded machine the pause can come after the effect
+		// that it was meant to come before, and then it is the key that is missed.
+		{"pause-past-lease", drill.WhyNoFence, drill.WhyNoKey, true, false},
+		{"missed-dates", drill.WhyCoversUnread, drill.WhyCoversUnread, false, true},
 	} {
 		s := scenario(t, r, want.scenario)
-		if s.Verdict != drill.Fail || !strings.HasPrefix(strings.Join(s.Why, "\n"), want.why+": ") {
+		said := strings.Join(s.Why, "\n")
+		if s.Verdict != drill.Fail || !strings.HasPrefix(said, want.why+": ") && !strings.HasPrefix(said, want.or+": ") {
 			t.Errorf("%s: %s, %q; it must begin with %q", want.scenario, s.Verdict, s.Why, want.why)
 		}
 		if (s.RepeatedEffects > 0) != want.repeated || (s.MissingEffects > 0) != want.missed || s.LostOccurrences != 0 {
