@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/duly-dev/duly/drill"
 )
@@ -53,7 +54,7 @@ func (inv *invocation) drillCommand() *cobra.Command {
      --count "psql -tAc 'select customer, period, count(*) from invoices group by 1, 2'"`,
 		Args:      cobra.ArbitraryArgs,
 		ValidArgs: drill.Names(),
-		RunE:      func(c *cobra.Command, names []string) error { return inv.drill(c.Context(), names, f) },
+		RunE:      func(c *cobra.Command, names []string) error { return inv.drill(c.Context(), names, f, c.Flags()) },
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.exec, "exec", "", "drill this shell `command`, which makes one attempt")
@@ -81,8 +82,14 @@ func (inv *invocation) drillNodeCommand() *cobra.Command {
 	}
 }
 
-func (f *drillFlags) options() (drill.Options, error) {
+func (f *drillFlags) options(given *pflag.FlagSet) (drill.Options, error) {
 	opt := drill.Options{Repeat: f.repeat, Parallel: f.parallel, Lease: f.lease}
+	// Most likely a variable that was not set: the sample instead would pass.
+	for name, value := range map[string]string{"exec": f.exec, "url": f.url} {
+		if given.Changed(name) && value == "" {
+			return opt, usagef("--%s is empty; say what to drill, or leave it out to drill the built-in sample", name)
+		}
+	}
 	if f.exec == "" && f.url == "" {
 		if f.count != "" || f.from != "" {
 			return opt, usagef("--count and --from belong to a job of your own: say which with --exec or --url")
@@ -100,11 +107,11 @@ func (f *drillFlags) options() (drill.Options, error) {
 	return opt, nil
 }
 
-func (inv *invocation) drill(ctx context.Context, names []string, f drillFlags) error {
+func (inv *invocation) drill(ctx context.Context, names []string, f drillFlags, given *pflag.FlagSet) error {
 	if inv.flags.server != "" {
 		return usagef("drill breaks a store of its own; --server names a server")
 	}
-	opt, err := f.options()
+	opt, err := f.options(given)
 	if err != nil {
 		return err
 	}
