@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -116,6 +117,20 @@ func (p *process) signal(sig syscall.Signal) {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(sig); err != nil {
 		p.t.Error(err)
+	}
+	if sig != syscall.SIGSTOP {
+		return
+	}
+	// It stops when each of its threads has come by, and could hear of what the
+	// test does next.
+	for {
+		state, err := exec.Command("ps", "-o", "state=", "-p", strconv.Itoa(p.cmd.Process.Pid)).Output()
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if strings.HasPrefix(strings.TrimSpace(string(state)), "T") {
+			return
+		}
 	}
 }
 
