@@ -66,6 +66,10 @@ ignore_startup_parameters = extra_float_digits
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		_ = cmd.Wait()
+		if t.Failed() {
+			log, _ := os.ReadFile(filepath.Join(dir, "log"))
+			t.Logf("pgbouncer ended with %v; the end of its log:\n%s", cmd.ProcessState, log[max(0, len(log)-4000):])
+		}
 	})
 	for deadline := time.Now().Add(10 * time.Second); ; {
 		c, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(port))
@@ -84,6 +88,39 @@ ignore_startup_parameters = extra_float_digits
 			t.Fatal(err)
 		}
 		return fmt.Sprintf("postgres://postgres@127.0.0.1:%d%s?sslmode=disable&pgbouncer=true", port, u.Path)
+	}
+}
+
+// What a call that is given up would send to the pooler must not reach it.
+func TestAPoolerIsNotAskedToCancel(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	cfg, err := parse("postgres://someone@" + l.Addr().String() + "/db?sslmode=disable&pgbouncer=true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		message string
+		passes  bool
+	}{
+		{"\x00\x00\x00\x10\x04\xd2\x16\x2e12345678", false},
+		{"\x00\x00\x00\x08\x04\xd2\x16\x2f", true}, // may we encrypt?
+		{"\x00\x00\x00\x09\x00\x03\x00\x00\x00", true},
+	} {
+		c, err := cfg.pool.ConnConfig.DialFunc(t.Context(), "tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := c.Write([]byte(test.message))
+		if passed := err == nil && n == len(test.message); passed != test.passes {
+			t.Errorf("%x: %d bytes were sent, error %v", test.message, n, err)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

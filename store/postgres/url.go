@@ -83,6 +83,7 @@ func parse(raw string) (cfg config, err error) {
 	}
 	if cfg.pooled {
 		cc.DefaultQueryExecMode = pgx.QueryExecModeExec
+		withoutCancels(cc)
 	} else {
 		maps.Copy(cc.RuntimeParams, cfg.settings())
 	}
