@@ -324,7 +324,7 @@ func FuzzKeyRoundTrip(f *testing.F) {
 	f.Fuzz(func(t *testing.T, unit uint8, name string, sec int64, offset int) {
 		loc, err := cron.LoadZone(name)
 		if err != nil || sec < 0 || sec > 253000000000 || offset > 1000 || offset < -1000 {
-			t.Skip()
+			return // no input that there is anything to say of
 		}
 		u := units[int(unit)%len(units)]
 		key := calendar.Key(u, offset, time.Unix(sec, 0), loc)
