@@ -332,6 +332,8 @@ func TestBadArgumentsAreNamed(t *testing.T) {
 		errorHas(t, err, duly.CodeInvalid, "key")
 		_, _, err = effect.Once(ctx, tx, strings.Repeat("x", 4097), never)
 		errorHas(t, err, duly.CodeInvalid, "key", "4096")
+		_, _, err = effect.Once(ctx, tx, effect.HistoryKey(strings.Repeat("x", 2000)), never)
+		errorHas(t, err, duly.CodeInvalid, "key", "names a longer key")
 		_, _, err = effect.Once(t.Context(), tx, "k", never)
 		errorHas(t, err, duly.CodeInvalid, "no grant", "effect.Unowned")
 		_, _, err = effect.Once(ctx, nil, "k", never)

@@ -127,6 +127,8 @@ func newEffect(key string) (effect, error) {
 		return effect{}, duly.Invalid("key", "is missing: a business key names the effect, such as \"invoice/42/2026-11\"")
 	case len(key) > maxKey:
 		return effect{}, duly.Invalid("key", "is %d bytes long; at most %d are allowed", len(key), maxKey)
+	case sqldb.IsDigested(key): // or deciding about one of the two would decide about the other
+		return effect{}, duly.Invalid("key", "has the form in which history names a longer key; give the whole of that, or another one")
 	}
 	e := effect{key: key}
 	e.column, e.whole = sqldb.KeyColumns(key)

@@ -10,6 +10,7 @@ import type { Tx } from "./sql.js";
 const maxKey = 4096;
 /** How long one may be for history to have the whole of it. */
 const maxTold = 1000;
+const digested = /^.{128}~#[0-9a-f]{64}$/s;
 /** What the narrow columns of the ledger hold. */
 const maxColumn = 700;
 
@@ -76,6 +77,8 @@ export class Effect {
     if (key === "") throw new DulyError("invalid", 'is missing: a business key names the effect, such as "invoice/42/2026-11"', { field: "key" });
     const bytes = Buffer.byteLength(key);
     if (bytes > maxKey) throw new DulyError("invalid", `is ${bytes} bytes long; at most ${maxKey} are allowed`, { field: "key" });
+    // In this form history names a longer key: deciding about one of the two would decide about the other.
+    if (digested.test(key)) throw new DulyError("invalid", "has the form in which history names a longer key; give the whole of that, or another one", { field: "key" });
     ({ column: this.column, whole: this.whole } = keyColumns(key));
   }
 
