@@ -43,7 +43,6 @@ func (s *Store) FinishIn(ctx context.Context, native any, r store.Report) (store
 type joining struct {
 	*tx
 	app *pgx.Conn // where it is pgx's
-	had []any     // the application's settings
 }
 
 func (s *Store) join(ctx context.Context, native any) (*joining, error) {
@@ -72,11 +71,20 @@ func (s *Store) join(ctx context.Context, native any) (*joining, error) {
 const momentary = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 
 func (j *joining) finish(r store.Report) (none store.Finished, err error) {
-	f := &finishing{endings: newEndings(j.tx, 0)}
-	j.borrow(&f.now)
 	if err := j.atHome(); err != nil {
 		return none, err
 	}
+	j.later(borrowed)
+	if isPlain(&r) {
+		if answer, done, err := j.finishPlain(&r); done || err != nil {
+			return answer, err
+		}
+	}
+	f := &finishing{endings: newEndings(j.tx, 0)}
+	j.ask("SELECT "+momentary, nil, func(r row) error {
+		f.now = r.int(0)
+		return nil
+	})
 	found := map[int64]*occ{}
 	f.askReported([]store.Report{r}, found, "")
 	if err := f.send(); err != nil {
@@ -102,33 +110,17 @@ func (j *joining) finish(r store.Report) (none store.Finished, err error) {
 	}
 	j.flushSkips()
 	j.flushTallyApart()
-	j.giveBack()
 	return answer, j.send()
 }
 
-// borrowed and returned set how plans are made in the application's
-// transaction, and set it back.
-var borrowed, returned = func() (borrow, giveBack string) {
-	var had, set, back []string
+// borrowed sets how plans are made until the application's transaction ends.
+var borrowed = func() string {
+	var set []string
 	for _, p := range planning {
-		had = append(had, "current_setting('"+p.name+"')")
 		set = append(set, "set_config('"+p.name+"', '"+p.value+"', true)")
-		back = append(back, "set_config('"+p.name+"', ?, true)")
 	}
-	return "SELECT " + momentary + ", " + strings.Join(had, ", ") + ", " + strings.Join(set, ", "), "SELECT " + strings.Join(back, ", ")
+	return "SELECT " + strings.Join(set, ", ")
 }()
-
-func (j *joining) borrow(now *int64) {
-	j.ask(borrowed, nil, func(r row) error {
-		*now = r.int(0)
-		for i := range planning {
-			j.had = append(j.had, r.str(1+i))
-		}
-		return nil
-	})
-}
-
-func (j *joining) giveBack() { j.later(returned, j.had...) }
 
 // superseded refuses a token that is not the newest. What is kept of such a
 // report is kept by Finish.
