@@ -15,6 +15,10 @@ type stretch struct {
 	paused   string     // why, if the stretch is a pause; it has no window then
 }
 
+// late reports whether there is something to catch up, on which a policy
+// decides.
+func (st stretch) late() bool { return st.paused != "" || st.policy != "" }
+
 // reason is why the policy does not want something.
 func (st stretch) reason(text string) string {
 	if st.paused != "" {
@@ -26,7 +30,7 @@ func (st stretch) reason(text string) string {
 // catchUp decides on a stretch: first what is not wanted, then what is. It
 // answers false if it stopped at a bound.
 func (d *decision) catchUp(st stretch) bool {
-	first, ok := d.line.first(st.from, st.to)
+	first, ok := d.first(st)
 	if !ok {
 		return true
 	}
@@ -107,9 +111,25 @@ func (d *decision) tooOld(st stretch) string {
 
 // pass records the dues in a span as not wanted.
 func (d *decision) pass(st stretch, from, to time.Time, why string) bool {
+	each := func(x due) bool {
+		switch {
+		case d.exists(x, false):
+		case x.Skip != "":
+			d.ledger.add(duly.Skipped, x.Skip, x)
+		default:
+			d.ledger.add(st.unwanted, why, x)
+		}
+		return true
+	}
 	for i := range d.line {
 		seg := &d.line[i]
 		lo, hi := later(from, seg.from), earlier(to, seg.to)
+		if known := earlier(hi, d.s.Ahead); lo.Before(known) {
+			if !d.list(lo, known, each) {
+				return false
+			}
+			lo = known
+		}
 		if !lo.Before(hi) {
 			continue
 		}
@@ -121,14 +141,7 @@ func (d *decision) pass(st stretch, from, to time.Time, why string) bool {
 				continue
 			}
 		}
-		if !d.list(lo, hi, func(x due) bool {
-			if x.Skip != "" {
-				d.ledger.add(duly.Skipped, x.Skip, x)
-			} else {
-				d.ledger.add(st.unwanted, why, x)
-			}
-			return true
-		}) {
+		if !d.list(lo, hi, each) {
 			return false
 		}
 	}
@@ -137,7 +150,11 @@ func (d *decision) pass(st stretch, from, to time.Time, why string) bool {
 
 // make makes occurrences of the dues from an instant to the stretch's end.
 func (d *decision) make(st stretch, from time.Time) bool {
+	joins := st.late() && (st.policy == duly.CatchUpCombine || d.def.Overlap == duly.OverlapCombine)
 	return d.list(from, st.to, func(x due) bool {
+		if d.exists(x, joins) {
+			return true
+		}
 		if x.Skip != "" {
 			d.ledger.add(duly.Skipped, x.Skip, x)
 			return true

@@ -29,6 +29,9 @@ func (d *decision) changes() {
 			continue
 		}
 		if had, ok := after.seq.Find(lost.Period); ok && !had.At.After(at) {
+			if d.exists(due{lost, after}, false) {
+				continue
+			}
 			lost.At = at
 			d.record(due{lost, after}, duly.Missed, droppedByChange)
 		}

@@ -34,7 +34,8 @@ type limits struct{ page, scan int }
 // decided, and the schedule is looked at again a minute later.
 //
 // It is called again with what it left: a Firing whose NextDue is now has more
-// to come. The same question always gets the same answer.
+// to come; and with what it asked for. The same question always gets the same
+// answer.
 func Decide(now time.Time, s store.DueSchedule, defs func(definition int64) *Plan) store.Firing {
 	return decide(now, s, defs, limits{page: MaxPage, scan: maxScan})
 }
@@ -52,6 +53,9 @@ func decide(now time.Time, s store.DueSchedule, defs func(int64) *Plan, lim limi
 	if now.After(s.Cursor) && !d.over() {
 		d.stretches()
 		d.close()
+	}
+	if len(d.ask) > 0 {
+		return store.Firing{Schedule: s.Schedule, Cursor: s.Cursor, NextDue: now, Ask: d.ask}
 	}
 	d.firing.Cursor = later(d.firing.Cursor, s.Cursor)
 	switch {
@@ -82,6 +86,8 @@ type decision struct {
 	full   bool // a bound was reached; the cursor says how far it got
 
 	held *held
+	ask  []string    // periods of which it is not known whether they exist
+	gaps []time.Time // where dues exist or are held, in order; no run of records stands for them
 }
 
 // over reports whether the schedule's limit is used up.

@@ -47,6 +47,15 @@
 // "first..last", its due instant that of the last, its count exact. A run that
 // goes on from one decision to the next extends the record.
 //
+// # What exists already
+//
+// An occurrence exists once by its name. Names alone do not tell of periods that
+// are covered under another one's, so two cases are asked about
+// ([store.Firing].Ask): all that is due up to where a store's clock had come
+// before it was set back, and what is to be combined after an interruption, where
+// a person or an earlier timing may have had a period. What exists is neither
+// made, skipped, missed nor covered, and no run of records stands for it.
+//
 // # Bounded work
 //
 // A decision makes at most [MaxPage] occurrences and looks at a bounded number

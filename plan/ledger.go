@@ -38,9 +38,9 @@ func (l *ledger) addRun(state duly.State, reason string, first, last due, n int)
 }
 
 // continues reports whether one more of a kind belongs to the run in hand. A
-// run does not cross a change of the definition.
+// run crosses neither a change of the definition nor what exists or is held.
 func (l *ledger) continues(state duly.State, reason string, x due) bool {
-	return l.n > 0 && l.state == state && l.reason == reason && l.first.seg == x.seg
+	return l.n > 0 && l.state == state && l.reason == reason && l.first.seg == x.seg && !l.d.gap(l.last.At, x.At)
 }
 
 func (l *ledger) begin(state duly.State, reason string, x due) {
@@ -64,9 +64,14 @@ func (l *ledger) flush() {
 }
 
 // long writes down a run as one record. Where nothing of this decision comes
-// before it, it may go on from the decision before.
+// before it, it may go on from the decision before; but not past what was made
+// before the clock was set back.
 func (l *ledger) long() {
 	extend := len(l.d.firing.Occurrences) == 0 && l.d.held == nil
+	if ahead := l.d.s.Ahead; extend && !ahead.IsZero() {
+		before, ok := l.first.seg.seq.Prev(l.first.At)
+		extend = ok && before.At.After(ahead)
+	}
 	o := l.d.record(l.last, l.state, l.reason)
 	o.Period = l.first.Period + ".." + l.last.Period
 	o.Count = l.n

@@ -31,6 +31,7 @@ func (d *decision) want(st stretch, x due) bool {
 	}
 	combine := d.def.Overlap == duly.OverlapCombine || st.policy == duly.CatchUpCombine
 	if combine && d.held != nil && len(d.held.Covers) < MaxCovers {
+		d.gaps = append(d.gaps, x.At)
 		d.join(st, x)
 		return true
 	}
@@ -45,6 +46,7 @@ func (d *decision) want(st stretch, x due) bool {
 	}
 	d.made++
 	if combine || d.def.Overlap == duly.OverlapReplace {
+		d.gaps = append(d.gaps, x.At)
 		d.held = &held{x, d.occurrence(st, x)}
 		return true
 	}

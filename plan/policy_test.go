@@ -136,7 +136,7 @@ func TestOverlap(t *testing.T) {
 			if c.state != nil {
 				c.state(&f.due)
 			}
-			got := Decide(instant(t, c.fire), f.due, func(d int64) *Plan { return f.plans[d] })
+			got := f.decide(instant(t, c.fire))
 			if diff := cmp.Diff(c.want, lines(got.Occurrences)); diff != "" {
 				t.Error(diff)
 			}
@@ -153,7 +153,7 @@ func TestOverlap(t *testing.T) {
 func TestACombinedOccurrenceNamesWhatItCoversInOrder(t *testing.T) {
 	f := newFixture(t, "2026-11-30T00:00:01Z", with(cron("*/5 * * * *", "all"), func(s *duly.Schedule) { s.Overlap = duly.OverlapCombine }))
 	f.due.Waiting = []store.Waiting{{Seq: 9, Period: "2026-11-29T23:55:00Z"}}
-	o := Decide(instant(t, "2026-11-30T00:10:30Z"), f.due, func(d int64) *Plan { return f.plans[d] }).Occurrences[0]
+	o := f.decide(instant(t, "2026-11-30T00:10:30Z")).Occurrences[0]
 	if diff := cmp.Diff([]string{"2026-11-29T23:55:00Z", "2026-11-30T00:05:00Z", "2026-11-30T00:10:00Z"}, o.Covers); diff != "" {
 		t.Error(diff)
 	}
@@ -171,7 +171,7 @@ func TestCoversAreBounded(t *testing.T) {
 	f.due.Cursor = instant(t, "2026-11-30T10:00:00Z")
 	f.plans[1].Def.Overlap = duly.OverlapCombine
 	f.due.Waiting = []store.Waiting{{Seq: 1, Period: "x", Covers: make([]string, MaxCovers)}, {Seq: 2, Period: "2026-11-30T09:59:00Z"}}
-	got := Decide(instant(t, "2026-11-30T10:00:01Z"), f.due, func(int64) *Plan { return f.plans[1] })
+	got := f.decide(instant(t, "2026-11-30T10:00:01Z"))
 	if diff := cmp.Diff([]int64{2}, got.Merge); diff != "" {
 		t.Error(diff)
 	}
@@ -180,12 +180,12 @@ func TestCoversAreBounded(t *testing.T) {
 func TestLimitEndsASchedule(t *testing.T) {
 	f := newFixture(t, "2026-11-30T10:00:30Z", with(cron("* * * * *", "all"), func(s *duly.Schedule) { s.Limit = 5 }))
 	f.due.Fired = 2
-	got := Decide(instant(t, "2026-11-30T10:10:00Z"), f.due, func(int64) *Plan { return f.plans[1] })
+	got := f.decide(instant(t, "2026-11-30T10:10:00Z"))
 	if n := len(got.Occurrences); n != 3 || !got.NextDue.IsZero() {
 		t.Errorf("%d made, next due %v", n, got.NextDue)
 	}
 	f.due.Fired = 5
-	if got := Decide(instant(t, "2026-11-30T10:20:00Z"), f.due, func(int64) *Plan { return f.plans[1] }); len(got.Occurrences) > 0 || !got.NextDue.IsZero() {
+	if got := f.decide(instant(t, "2026-11-30T10:20:00Z")); len(got.Occurrences) > 0 || !got.NextDue.IsZero() {
 		t.Errorf("after the limit: %v, next due %v", lines(got.Occurrences), got.NextDue)
 	}
 }
@@ -193,7 +193,7 @@ func TestLimitEndsASchedule(t *testing.T) {
 func TestWhatIsReplacedDoesNotCountAgainstTheLimit(t *testing.T) {
 	f := newFixture(t, "2026-11-30T10:00:30Z", with(cron("* * * * *", "all"), func(s *duly.Schedule) { s.Limit, s.Overlap = 3, duly.OverlapReplace }))
 	f.due.Fired = 1
-	got := Decide(instant(t, "2026-11-30T10:04:00Z"), f.due, func(int64) *Plan { return f.plans[1] })
+	got := f.decide(instant(t, "2026-11-30T10:04:00Z"))
 	if len(got.Occurrences) != 4 || got.NextDue.IsZero() {
 		t.Errorf("%v, next due %v", lines(got.Occurrences), got.NextDue)
 	}
@@ -202,7 +202,7 @@ func TestWhatIsReplacedDoesNotCountAgainstTheLimit(t *testing.T) {
 func TestTheEndOfATimingEndsASchedule(t *testing.T) {
 	end := instant(t, "2026-11-30T10:02:30Z")
 	f := newFixture(t, "2026-11-30T10:00:30Z", with(cron("* * * * *", "all"), func(s *duly.Schedule) { s.End = &end }))
-	got := Decide(instant(t, "2026-11-30T10:10:00Z"), f.due, func(int64) *Plan { return f.plans[1] })
+	got := f.decide(instant(t, "2026-11-30T10:10:00Z"))
 	if n := len(got.Occurrences); n != 2 || !got.NextDue.IsZero() {
 		t.Errorf("%d made, next due %v", n, got.NextDue)
 	}
@@ -288,7 +288,7 @@ func TestARunOfMissedTimesIsOneRecordWithWhatItStandsFor(t *testing.T) {
 	f := newFixture(t, "2026-01-01T00:00:30Z", duly.Schedule{Timezone: "Europe/Berlin", Timing: duly.Timing{Cron: "* * * * *"}})
 	now := instant(t, "2027-01-01T00:00:30Z")
 	began := time.Now()
-	got := Decide(now, f.due, func(int64) *Plan { return f.plans[1] })
+	got := f.decide(now)
 	if took := time.Since(began); took > 2*time.Second {
 		t.Errorf("took %v", took)
 	}
@@ -304,7 +304,7 @@ func TestARunOfMissedTimesIsOneRecordWithWhatItStandsFor(t *testing.T) {
 func TestALongBacklogComesByThePage(t *testing.T) {
 	f := newFixture(t, "2026-11-01T00:00:30Z", with(cron("* * * * *", "all"), func(s *duly.Schedule) { s.CatchUp.Window = duly.Duration(366 * 24 * time.Hour) }))
 	now := instant(t, "2026-11-30T00:00:30Z")
-	got := Decide(now, f.due, func(int64) *Plan { return f.plans[1] })
+	got := f.decide(now)
 	if n := len(got.Occurrences); n != MaxPage || !got.NextDue.Equal(now) || !got.Cursor.Equal(got.Occurrences[n-1].Due) {
 		t.Errorf("%d made, next due %v, cursor %v", n, got.NextDue, got.Cursor)
 	}
@@ -315,12 +315,12 @@ func TestWhatCannotBeCountedIsListedByThePage(t *testing.T) {
 		s.Except = []duly.Exclusion{{Timing: duly.Timing{Cron: "0 12 * * *"}, For: duly.Duration(time.Hour)}}
 	}))
 	now := instant(t, "2026-11-30T00:00:30Z")
-	got := Decide(now, f.due, func(int64) *Plan { return f.plans[1] })
+	got := f.decide(now)
 	if len(got.Occurrences) != 1 || got.Occurrences[0].Count != maxScan || !got.NextDue.Equal(now) {
 		t.Errorf("%v, next due %v", lines(got.Occurrences), got.NextDue)
 	}
 	f.due.Cursor = got.Cursor
-	if next := Decide(now, f.due, func(int64) *Plan { return f.plans[1] }); !next.Occurrences[0].Extend {
+	if next := f.decide(now); !next.Occurrences[0].Extend {
 		t.Error("the second page does not go on with the first")
 	}
 }
@@ -387,7 +387,7 @@ func TestARevisionThatIsNotYetInForceWaits(t *testing.T) { // after a clock was 
 	f.revise("2026-11-30T12:30:00Z", cron("*/5 * * * *", ""))
 	for at, want := range map[string]string{"2026-11-30T11:00:01Z": "2026-11-30T12:00:00Z", "2026-11-30T12:00:01Z": "2026-11-30T12:35:00Z"} {
 		f.due.Cursor = instant(t, "2026-11-30T10:30:00Z")
-		if got := Decide(instant(t, at), f.due, func(d int64) *Plan { return f.plans[d] }); !got.NextDue.Equal(instant(t, want)) {
+		if got := f.decide(instant(t, at)); !got.NextDue.Equal(instant(t, want)) {
 			t.Errorf("at %s: next due %v, want %s", at, got.NextDue, want)
 		}
 	}
@@ -407,7 +407,7 @@ func TestAClockSetBackRepeatsNothingAndGoesOn(t *testing.T) { // B78
 		t.Error(diff)
 	}
 	// A now that lies before the cursor decides nothing.
-	got := Decide(instant(t, "2026-11-30T14:00:00Z"), f.due, func(int64) *Plan { return f.plans[1] })
+	got := f.decide(instant(t, "2026-11-30T14:00:00Z"))
 	if len(got.Occurrences) > 0 || !got.Cursor.Equal(f.due.Cursor) {
 		t.Errorf("%v, cursor %v", lines(got.Occurrences), got.Cursor)
 	}

@@ -79,7 +79,7 @@ func anyPlans(t *rapid.T, n int) map[int64]*Plan {
 // settle decides until nothing is left, as nodes do.
 func settle(t *rapid.T, now time.Time, s store.DueSchedule, plans map[int64]*Plan, lim limits) (all []store.NewOccurrence, end store.DueSchedule) {
 	for range 1_000_000 {
-		f := decide(now, s, func(d int64) *Plan { return plans[d] }, lim)
+		f := answered(now, s, plans, lim, nil)
 		all = append(all, f.Occurrences...)
 		s.Cursor = f.Cursor
 		if f.ResumeDone {
@@ -149,7 +149,7 @@ func TestOccurrencesComeInOrderOfDue(t *testing.T) {
 		n := rapid.IntRange(1, 3).Draw(t, "revisions")
 		plans := anyPlans(t, n)
 		s, now := anyDue(t, n)
-		f := Decide(now, s, func(d int64) *Plan { return plans[d] })
+		f := answered(now, s, plans, limits{page: MaxPage, scan: maxScan}, nil)
 		for i := 1; i < len(f.Occurrences); i++ {
 			a, b := f.Occurrences[i-1], f.Occurrences[i]
 			if b.Due.Before(a.Due) && i < len(f.Occurrences)-1 {

@@ -19,8 +19,9 @@ type Planner interface {
 	// cursor now lies ahead. The store keeps the highest now that a Fire has
 	// seen; when its now lies more than ClockTolerance behind that, Fire first
 	// sets back the cursors and next due times that lie ahead of now, answers
-	// ClockSetBack, and goes on from now. Occurrences are unique by name, so
-	// none is repeated. Horizon answers Due = now in that state.
+	// ClockSetBack, and goes on from now. Occurrences are unique by name, and
+	// what a name does not tell (DueSchedule.Ahead) the planner asks for, so
+	// that none is repeated. Horizon answers Due = now in that state.
 	// Leases that end later than now plus their length, as it was last granted,
 	// are cut to that, and
 	// what waits for a time ahead of now waits no longer than it would have.
@@ -43,8 +44,9 @@ type FireRequest struct {
 }
 
 // PlanFunc decides what due schedules owe. It is pure, and may be called more
-// than once with the same arguments. It must not ask the store anything: Fire
-// holds the schedules, on a connection that the question may have to wait for.
+// than once with the same arguments. It must not ask the store anything, but by
+// Firing.Ask: Fire holds the schedules, on a connection that the question may
+// have to wait for.
 // It answers Firings for the first of them,
 // in order; schedules beyond stay as they are and FireResult.More is set, so
 // that a transaction is bounded by what it makes, not only by Limit.
@@ -72,6 +74,15 @@ type DueSchedule struct {
 	Active []int64
 	// Resume is set on the first firing after a pause.
 	Resume *Resume
+	// Ahead is how far the store's clock had come before it was last set back;
+	// zero: it never was. Something may exist for what is due up to it,
+	// although it lies after Cursor.
+	Ahead time.Time
+	// Exists says, of the periods that were asked for, whether there is an
+	// occurrence of that name, or one that covers it. A record that stands for
+	// a run of periods is neither: what it missed while the clock was wrong may
+	// be done in its own time.
+	Exists map[string]bool
 }
 
 // Revision is a version of a definition and when it came into force.
@@ -110,6 +121,11 @@ type Firing struct {
 	Cancel []int64
 	// ResumeDone clears DueSchedule.Resume.
 	ResumeDone bool
+	// Ask lists periods that are not in DueSchedule.Exists and have to be
+	// before the schedule can be decided on. All else in the Firing is void
+	// then: Fire looks, and calls the PlanFunc again. To ask for what has been
+	// told is an error of code internal.
+	Ask []string
 }
 
 // NewOccurrence is an occurrence to be made.

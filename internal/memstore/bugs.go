@@ -3,7 +3,8 @@ package memstore
 // Bugs breaks the store in the ways that stores get broken. The zero value is
 // a right store.
 type Bugs struct {
-	// FireWithoutUniqueKey inserts an occurrence that exists once more.
+	// FireWithoutUniqueKey inserts an occurrence that exists once more, and
+	// tells no planner that it does.
 	FireWithoutUniqueKey bool
 	// FireInTwoSteps is asked between moving a schedule on and inserting its
 	// occurrences, as if these were two transactions. True: the store dies there.
@@ -26,6 +27,8 @@ type Bugs struct {
 	ReapTooEarly bool
 	// ClockBackUnnoticed leaves schedules ahead of a clock that was set back.
 	ClockBackUnnoticed bool
+	// ClockBackForgotten keeps from planners that the clock was set back.
+	ClockBackForgotten bool
 	// AcquireWithoutLooking grants a named lease that somebody holds.
 	AcquireWithoutLooking bool
 }

@@ -3,6 +3,7 @@ package memstore
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -46,8 +47,8 @@ func (f *firing) run() error {
 		told[i] = f.tell(sc)
 	}
 	if len(due) > 0 {
-		firings := f.req.Plan(f.at, told)
-		if err := check(told, firings); err != nil {
+		firings, err := f.decide(due, told)
+		if err != nil {
 			return err
 		}
 		f.res.Schedules = len(firings)
@@ -62,12 +63,60 @@ func (f *firing) run() error {
 	return nil
 }
 
+// decide has the planner decide, and answers what it asks.
+func (f *firing) decide(due []*schedule, told []store.DueSchedule) ([]store.Firing, error) {
+	for {
+		firings := f.req.Plan(f.at, told)
+		if err := check(told, firings); err != nil {
+			return nil, err
+		}
+		asked := false
+		for i, fi := range firings {
+			if len(fi.Ask) > 0 {
+				asked = true
+				if err := f.exists(due[i], fi.Ask, &told[i]); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if !asked {
+			return firings, nil
+		}
+	}
+}
+
+// exists tells which periods have an occurrence, or one that covers them.
+func (f *firing) exists(sc *schedule, periods []string, told *store.DueSchedule) error {
+	exists := map[string]bool{}
+	maps.Copy(exists, told.Exists)
+	for _, p := range periods {
+		exists[p] = sc.occurrences[p] != nil && !f.opt.Bugs.FireWithoutUniqueKey
+	}
+	for _, o := range sc.chain {
+		if o.Due.After(told.Cursor) && len(o.Covers) > 1 {
+			for _, p := range o.Covers {
+				if _, asked := exists[p]; asked {
+					exists[p] = true
+				}
+			}
+		}
+	}
+	if len(exists) == len(told.Exists) {
+		return duly.Errorf(duly.CodeInternal, "the planner asks again what exists of %s", told.Schedule)
+	}
+	told.Exists = exists
+	return nil
+}
+
 // clock sets schedules and leases back after the store's clock was.
 func (f *firing) clock() {
 	back := f.mark.Sub(f.at)
 	if back <= store.ClockTolerance || f.opt.Bugs.ClockBackUnnoticed {
 		f.mark = later(f.mark, f.at)
 		return
+	}
+	if !f.opt.Bugs.ClockBackForgotten {
+		f.ahead = later(f.ahead, f.mark)
 	}
 	f.res.ClockSetBack, f.mark = back, f.at
 	for _, id := range f.ids() {
@@ -134,7 +183,7 @@ func (f *firing) due() []*schedule {
 
 // tell gathers what a decision about a schedule rests on.
 func (f *firing) tell(sc *schedule) store.DueSchedule {
-	d := store.DueSchedule{Schedule: sc.id, Cursor: sc.cursor, Anchor: sc.anchor, Fired: sc.fired}
+	d := store.DueSchedule{Schedule: sc.id, Cursor: sc.cursor, Anchor: sc.anchor, Fired: sc.fired, Ahead: f.ahead}
 	first := 0
 	for i, r := range sc.revisions {
 		if !r.From.After(sc.cursor) {

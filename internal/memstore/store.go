@@ -27,6 +27,7 @@ type Store struct {
 
 	mu        sync.Mutex
 	mark      time.Time // the highest now that a Fire has seen
+	ahead     time.Time // the highest mark before the clock was set back
 	seq       int64
 	token     int64
 	schedules map[string]*schedule

@@ -18,6 +18,7 @@ const (
 	ReapWithoutCounting     Bug = "reap forgets to count"
 	ReapTooEarly            Bug = "reap before the lease has run out"
 	ClockBackUnnoticed      Bug = "a clock set back silences schedules"
+	ClockBackForgotten      Bug = "planner not told that the clock was set back"
 
 	LeaseByNodeClock  Bug = "leases judged by the node's clock"
 	TrustFromAnswer   Bug = "lease counted from the answer, not from the question"
@@ -32,7 +33,7 @@ const (
 // Bugs lists them all.
 var Bugs = []Bug{
 	FireWithoutUniqueKey, FireInTwoSteps, MergeWithoutClosing, ClaimIgnoresConcurrency, ClaimIgnoresOrder, ClaimReusesTokens,
-	FinishWithoutToken, RenewWithoutToken, ReapWithoutCounting, ReapTooEarly, ClockBackUnnoticed,
+	FinishWithoutToken, RenewWithoutToken, ReapWithoutCounting, ReapTooEarly, ClockBackUnnoticed, ClockBackForgotten,
 	LeaseByNodeClock, TrustFromAnswer, RetryForEver, RenameOnLostReply, ForgetReports, LedgerWithoutKey, EffectWithoutFence,
 }
 
@@ -44,6 +45,7 @@ func (b Bug) storeBugs(dies func() bool) memstore.Bugs {
 		ClaimIgnoresConcurrency: b == ClaimIgnoresConcurrency, ClaimIgnoresOrder: b == ClaimIgnoresOrder, ClaimReusesTokens: b == ClaimReusesTokens,
 		FinishWithoutToken: b == FinishWithoutToken, RenewWithoutToken: b == RenewWithoutToken,
 		ReapWithoutCounting: b == ReapWithoutCounting, ReapTooEarly: b == ReapTooEarly, ClockBackUnnoticed: b == ClockBackUnnoticed,
+		ClockBackForgotten: b == ClockBackForgotten,
 	}
 	if b == FireInTwoSteps {
 		bugs.FireInTwoSteps = dies

@@ -23,6 +23,7 @@ type checker struct {
 	accepted map[int64]bool      // tokens whose report was taken
 	requests map[string]string   // by request, what it made
 	periods  map[string]*tracked // by period, what is worked on for it
+	named    map[string]*tracked // by period, what is told of it alone or among what it covers
 }
 
 // tracked is an occurrence as the checker knows it.
@@ -41,7 +42,7 @@ type tracked struct {
 func newChecker(w *world) *checker {
 	c := &checker{
 		w: w, specs: map[string]*Spec{}, bySeq: map[int64]*tracked{}, byName: map[string]*tracked{}, accepted: map[int64]bool{},
-		requests: map[string]string{}, periods: map[string]*tracked{},
+		requests: map[string]string{}, periods: map[string]*tracked{}, named: map[string]*tracked{},
 	}
 	for i := range w.sc.Schedules {
 		c.specs[w.sc.Schedules[i].ID] = &w.sc.Schedules[i]
@@ -65,12 +66,33 @@ func (c *checker) made(t *tracked) {
 func (c *checker) fired(res store.FireResult) {
 	for _, f := range res.Fired {
 		c.w.logf("made %s@%s, %d: %s %s", f.Schedule, f.Period, f.Seq, f.State, f.Reason)
-		if c.bySeq[f.Seq] != nil { // a run of periods that has grown
-			continue
+		if c.bySeq[f.Seq] == nil { // else a run of periods that has grown
+			c.made(&tracked{seq: f.Seq, schedule: f.Schedule, period: f.Period, due: f.Due, state: f.State})
 		}
-		c.made(&tracked{seq: f.Seq, schedule: f.Schedule, period: f.Period, due: f.Due, state: f.State})
 	}
 	c.refresh()
+	for _, f := range res.Fired {
+		c.tells(c.bySeq[f.Seq], &f)
+	}
+}
+
+// tells checks that a period is told of once by what the planner makes. What a
+// run of periods stands for was not done, and may be in its own time after the
+// clock was set back; but no run stands for what exists.
+func (c *checker) tells(t *tracked, f *store.Fired) {
+	o, err := c.w.st.Occurrence(bg, duly.OccurrenceID(f.Schedule, f.Period))
+	must(err)
+	for _, period := range o.Covers {
+		account(period, time.Duration(c.specs[f.Schedule].Every)*time.Minute, func(at time.Time) {
+			name := duly.OccurrenceID(f.Schedule, at.Format(time.RFC3339))
+			if other := c.named[name]; other != nil && other != t && other.state != duly.Merged {
+				c.w.broken("%s is told of by %s and by %s", name, other.id(), o.ID)
+			}
+			if f.Count <= 1 {
+				c.named[name] = t
+			}
+		})
+	}
 }
 
 // refresh learns what a firing, a claim or a person did to occurrences beside
@@ -143,10 +165,7 @@ func (c *checker) claim(n *node, k *store.Claim) {
 	}
 	for _, period := range k.Covers {
 		name := duly.OccurrenceID(t.schedule, period)
-		// Known: the planner is not told what exists. After a clock was set back,
-		// it may combine periods anew that were done before; their effects are
-		// found by their keys.
-		if other := c.periods[name]; other != nil && other != t && c.w.back == 0 {
+		if other := c.periods[name]; other != nil && other != t {
 			c.w.broken("%s is worked on by %s and by %s", name, other.id(), t.id())
 		}
 		c.periods[name] = t
@@ -251,14 +270,14 @@ func (c *checker) final() {
 				continue // the one that covers it tells
 			}
 			for _, period := range o.Covers {
-				account(accounted, period, every)
+				account(period, every, func(at time.Time) { accounted[at]++ })
 			}
 		}
 		for due := began.Add(every); due.Before(c.w.clock().Add(-settled)); due = due.Add(every) {
 			switch n := accounted[due]; {
 			case n == 0:
 				c.w.broken("%s owes %v, and nothing tells of it", id, due.Format(time.RFC3339))
-			case n > 1 && c.w.back == 0: // see claim
+			case n > 1 && c.w.back == 0: // else see tells
 				c.w.broken("%s at %v is told of %d times", id, due.Format(time.RFC3339), n)
 			}
 		}
@@ -280,8 +299,8 @@ func (c *checker) ended(o *duly.Occurrence) {
 	}
 }
 
-// account notes the instants that a period, or a run of them, stands for.
-func account(accounted map[time.Time]int, period string, every time.Duration) {
+// account visits the instants that a period, or a run of them, stands for.
+func account(period string, every time.Duration, visit func(time.Time)) {
 	first, last, isRun := strings.Cut(period, "..")
 	from, err := time.Parse(time.RFC3339, first)
 	if err != nil {
@@ -294,6 +313,6 @@ func account(accounted map[time.Time]int, period string, every time.Duration) {
 		}
 	}
 	for at := from; !at.After(to); at = at.Add(every) {
-		accounted[at.UTC()]++
+		visit(at.UTC())
 	}
 }

@@ -58,6 +58,7 @@ type firing struct {
 	passed  bool // time has been let pass; see advance
 	now     int64
 	mark    int64
+	ahead   int64 // the highest mark before the clock was set back
 	due     []*dueRow
 	rows    []*newRow
 	maker   int64
@@ -127,17 +128,15 @@ func (f *firing) plan() error {
 	due := make([]store.DueSchedule, len(f.due))
 	for i, d := range f.due {
 		due[i] = d.DueSchedule
+		due[i].Ahead = instant(f.ahead)
 	}
-	firings := f.req.Plan(instant(f.now), due)
-	if len(firings) > len(due) {
-		return duly.Errorf(duly.CodeInternal, "the planner answered %d firings for %d schedules", len(firings), len(due))
+	firings, err := f.decide(due)
+	if err != nil {
+		return err
 	}
 	f.res.Schedules = len(firings)
 	f.res.More = f.res.More || len(firings) < len(due)
 	for i := range firings {
-		if firings[i].Schedule != due[i].Schedule {
-			return duly.Errorf(duly.CodeInternal, "the planner answered for %s where %s was asked", firings[i].Schedule, due[i].Schedule)
-		}
 		f.due[i].firing = &firings[i]
 		if next := micros(firings[i].NextDue); next != 0 && next <= f.now {
 			f.res.More = true

@@ -16,8 +16,8 @@ const selectDue = `SELECT t.sid, t.id, t.revision, t.revision_from, t.definition
 // load takes the due schedules, and reads what deciding about them rests on.
 func (f *firing) load() (err error) {
 	given := micros(f.req.Now)
-	f.ask("SELECT coalesce(nullif(?::bigint, 0), duly.clock()), (SELECT mark FROM duly.marks)", []any{given}, func(r row) error {
-		f.now, f.mark = r.int(0), r.int(1)
+	f.ask("SELECT coalesce(nullif(?::bigint, 0), duly.clock()), mark, ahead FROM duly.marks", []any{given}, func(r row) error {
+		f.now, f.mark, f.ahead = r.int(0), r.int(1), r.int(2)
 		return nil
 	})
 	f.ask(selectDue, []any{given, f.req.Limit + 1}, f.takeDue)
@@ -80,9 +80,16 @@ func (f *firing) raiseMark() {
 // what is due then.
 func (f *firing) setBack() error {
 	f.res.ClockSetBack = span(f.mark - f.now)
+	// Cursors may lie somewhat beyond the mark, which few firings write.
+	f.ask("UPDATE duly.marks SET ahead = greatest(ahead, mark, (SELECT max(cursor) FROM duly.tracks)) RETURNING ahead", nil, func(r row) error {
+		f.ahead = r.int(0)
+		return nil
+	})
 	for _, step := range []string{
-		`UPDATE duly.schedules s SET paused_at = least(paused_at, ?1), resume_from = least(resume_from, ?1), resume_to = least(resume_to, ?1)
-			FROM duly.tracks t WHERE t.sid = s.sid AND t.cursor > ?1 AND s.removed_at IS NULL`,
+		// CASE, since least takes NULL, which is not paused, for the greatest.
+		`UPDATE duly.schedules s SET paused_at = CASE WHEN paused_at > ?1 THEN ?1 ELSE paused_at END,
+				resume_from = CASE WHEN resume_from > ?1 THEN ?1 ELSE resume_from END, resume_to = CASE WHEN resume_to > ?1 THEN ?1 ELSE resume_to END
+			FROM duly.tracks t WHERE t.sid = s.sid AND t.cursor > ?1 AND s.removed_at IS NULL AND coalesce(paused_at, resume_from) IS NOT NULL`,
 		`UPDATE duly.tracks t SET cursor = ?1, next_due = CASE WHEN s.paused_at IS NULL THEN ?1 ELSE next_due END
 			FROM duly.schedules s WHERE s.sid = t.sid AND t.cursor > ?1 AND s.removed_at IS NULL`,
 		"UPDATE duly.occurrences SET lease_until = ?1 + coalesce(granted, lease) WHERE state = 1 AND lease_until > ?1 + coalesce(granted, lease)",

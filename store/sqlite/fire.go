@@ -55,20 +55,22 @@ func (f *firing) run() error {
 
 // plan has the planner decide and carries it out, but for the claims.
 func (f *firing) plan() error {
+	ahead, err := f.count(counterAhead, 0)
+	if err != nil {
+		return err
+	}
 	due := make([]store.DueSchedule, len(f.due))
 	for i, d := range f.due {
 		due[i] = d.DueSchedule
+		due[i].Ahead = instant(ahead)
 	}
-	firings := f.req.Plan(instant(f.now), due)
-	if len(firings) > len(due) {
-		return duly.Errorf(duly.CodeInternal, "the planner answered %d firings for %d schedules", len(firings), len(due))
+	firings, err := f.decide(due)
+	if err != nil {
+		return err
 	}
 	f.res.Schedules = len(firings)
 	f.res.More = f.res.More || len(firings) < len(due)
 	for i := range firings {
-		if firings[i].Schedule != due[i].Schedule {
-			return duly.Errorf(duly.CodeInternal, "the planner answered for %s where %s was asked", firings[i].Schedule, due[i].Schedule)
-		}
 		f.due[i].firing = &firings[i]
 		if next := micros(firings[i].NextDue); next != 0 && next <= f.now {
 			f.res.More = true
@@ -290,6 +292,9 @@ func (f *firing) clock() error {
 		return nil
 	}
 	f.res.ClockSetBack = span(back)
+	if err := f.raise(counterAhead, mark); err != nil {
+		return err
+	}
 	for _, step := range []string{
 		`UPDATE schedules SET cursor = ?1, next_due = CASE WHEN paused_at IS NULL THEN ?1 ELSE next_due END,
 			paused_at = min(paused_at, ?1), resume_from = min(resume_from, ?1), resume_to = min(resume_to, ?1)

@@ -71,6 +71,7 @@ const (
 	counterToken     = "token"     // the newest fencing token
 	counterSeq       = "seq"       // the newest occurrence's
 	counterMark      = "mark"      // the highest now that a firing has seen
+	counterAhead     = "ahead"     // the highest mark before the clock was set back
 	counterSchedules = "schedules" // that exist
 	counterPaused    = "paused"
 )

@@ -172,8 +172,8 @@ func clockSetBack(g *group) {
 		res := e.fire()
 		wantEqual(e, "set back by", res.ClockSetBack, 119*time.Minute)
 		got := e.schedule("a")
-		if got.NextDue.After(e.now.Add(time.Minute)) {
-			e.Fatalf("next due %v, and it is %v", got.NextDue, e.now)
+		if got.Paused != nil || got.NextDue.IsZero() || got.NextDue.After(e.now.Add(time.Minute)) {
+			e.Fatalf("next due %v (paused: %+v), and it is %v", got.NextDue, got.Paused, e.now)
 		}
 		e.pass(10 * time.Minute)
 		res = e.fire()
@@ -182,6 +182,40 @@ func clockSetBack(g *group) {
 		}
 		e.pass(110 * time.Minute) // beyond where it was
 		wantEqual(e, "made later", len(e.fire().Fired), 1)
+	})
+
+	g.claim("WhatIsDueAfterAClockWasSetBackIsMadeAtOnce", func(e *env) {
+		e.apply(sched{id: "a", every: time.Hour})
+		e.fireAfter(3 * time.Hour)
+		e.pass(-90 * time.Minute)
+		var told []store.DueSchedule
+		res := e.fireWith(store.FireRequest{Plan: func(now time.Time, due []store.DueSchedule) []store.Firing {
+			told = due
+			return e.plan(now, due)
+		}})
+		if len(told) != 1 || !told[0].Cursor.Equal(e.now) || res.Schedules != 1 {
+			e.Fatalf("told %+v", told)
+		}
+		if got := e.schedule("a"); got.Paused != nil || !got.NextDue.After(e.now) || got.NextDue.After(e.now.Add(time.Hour)) {
+			e.Fatalf("next due %v, paused %+v", got.NextDue, got.Paused)
+		}
+	})
+
+	g.claim("APauseBeginsNoLaterThanTheClockAndNobodyElseIsPaused", func(e *env) {
+		e.apply(sched{id: "a"}, sched{id: "b"})
+		e.fireAfter(time.Hour)
+		e.must(e.st.Pause(e.ctx, store.PauseRequest{Now: e.now, Schedule: "a", By: "ann"}))
+		e.pass(-30 * time.Minute)
+		e.fire()
+		if p := e.schedule("a").Paused; p == nil || !p.At.Equal(e.now) || p.By != "ann" {
+			e.Fatalf("paused %+v", p)
+		}
+		if p := e.schedule("b").Paused; p != nil {
+			e.Fatalf("paused %+v", p)
+		}
+		stats, err := e.st.Stats(e.ctx)
+		e.must(err)
+		wantEqual(e, "paused", stats.Paused, 1)
 	})
 
 	g.claim("ASmallStepBackIsNotNoticed", func(e *env) {

@@ -23,6 +23,7 @@ func Run(t *testing.T, fresh Fresh) {
 		{"Fire", fire},
 		{"FireOverlap", fireOverlap},
 		{"Clock", clockSetBack},
+		{"Ask", ask},
 		{"Claim", claim},
 		{"Order", order},
 		{"Queue", queues},
