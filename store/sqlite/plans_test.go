@@ -77,6 +77,9 @@ func exercise(t *testing.T, s *Store) []*conn {
 	plan := func(now time.Time, due []store.DueSchedule) []store.Firing {
 		all := backlog(now, due)
 		for i := range all {
+			if due[i].Exists == nil {
+				all[i].Ask = []string{"p1"}
+			}
 			for j := range all[i].Occurrences {
 				o := &all[i].Occurrences[j]
 				o.Serial = due[i].Schedule == "a"
