@@ -86,7 +86,7 @@ func DoBatch[T, I, X any](ctx context.Context, db DB[X], every int, items []I, k
 			if err != nil || to < len(items) {
 				return err
 			}
-			return w.conclude(ctx, s, done.told...)
+			return w.conclude(ctx, s, done.told)
 		})
 		if err != nil {
 			return nil, nil, err

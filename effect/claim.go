@@ -64,11 +64,8 @@ func (x *external[T, X]) claim(ctx context.Context) (claim, error) {
 }
 
 func (x *external[T, X]) tryClaim(ctx context.Context, tx Tx) (claim, error) {
-	if err := x.w.fence(ctx, tx); err != nil {
-		return claim{}, err
-	}
 	until := time.Now().Add(x.call.Timeout) // before the database counts the same time
-	mine, r, err := insert(ctx, tx, x.w, x.e, &intent{claimFor: x.call.Timeout, idempotencyKey: x.key})
+	mine, r, err := insert(ctx, tx, x.w, x.e, &intent{claimFor: x.call.Timeout, idempotencyKey: x.key}, false)
 	if err != nil || mine || r.claim == x.w.claim && r.state == Started { // the latter: the answer to the first commit was lost
 		return claim{step: stepCall, until: until}, err
 	}

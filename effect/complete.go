@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/internal/sqldb"
 )
 
 // Complete finishes the handler's attempt as succeeded within the application's
@@ -22,7 +23,8 @@ import (
 // The effects and the result that the handler has recorded so far are part of
 // it; what it records later is not. It comes last in the transaction, and the
 // commit soon: until then the occurrence is locked, and others of its schedule
-// cannot end. After a commit the handler returns nil; an error that it returns
+// cannot end. On PostgreSQL, later statements of the transaction are planned as
+// Duly's are, by indexes alone. After a commit the handler returns nil; an error that it returns
 // all the same is logged and changes nothing. After a rollback the attempt goes
 // on as if nothing had been said, and the handler's return value decides.
 //
@@ -69,22 +71,32 @@ func notCompleting(ctx context.Context) context.Context {
 	return context.WithValue(ctx, completingKey{}, false)
 }
 
-// conclude finishes the attempt where this effect is its last.
-func (w *work) conclude(ctx context.Context, tx Tx, told ...duly.EffectReport) error {
+// conclude runs the last statements of an effect, and finishes the attempt where
+// the effect is its last: on PostgreSQL through pgx in the same round trip.
+func (w *work) conclude(ctx context.Context, tx Tx, told []duly.EffectReport, last ...sqldb.Statement) error {
 	if !w.completing {
-		return nil
+		return tx.Send(ctx, last...)
 	}
-	return completeIn(ctx, w.grant, tx, told)
+	return completeIn(ctx, w.grant, tx, told, last...)
 }
 
-func completeIn(ctx context.Context, grant duly.Grant, tx Tx, told []duly.EffectReport) error {
+func completeIn(ctx context.Context, grant duly.Grant, tx Tx, told []duly.EffectReport, first ...sqldb.Statement) error {
 	if grant.Complete == nil {
 		return duly.Invalid("ctx", "carries no grant of an attempt that can be finished in a transaction: that takes a handler on a node whose store is this database")
 	}
 	if Dialect(tx.Dialect()) == MySQL {
 		return duly.Invalid("tx", "is in MySQL, where no store of Duly is")
 	}
-	err := grant.Complete(ctx, tx.Raw(), told)
+	raw, ran, err := tx.Raw(ctx, first...)
+	if err != nil {
+		return err
+	}
+	err = grant.Complete(ctx, raw, told)
+	if done, failed := ran(); failed != nil {
+		return failed
+	} else if !done && err == nil {
+		return duly.Errorf(duly.CodeInternal, "the attempt was completed without the last statements of its effect")
+	}
 	if duly.CodeOf(err) == duly.CodeStaleToken && !errors.Is(err, ErrStale) {
 		return duly.Errorf(duly.CodeStaleToken, "%v: %w", err, ErrStale)
 	}

@@ -243,8 +243,12 @@ func (x *external[T, X]) record(ctx context.Context, result T) (T, duly.EffectRe
 	var kept bool
 	var r row
 	err = x.afterwards(ctx, func(ctx context.Context, tx Tx) error {
-		if kept, err = complete(ctx, tx, x.w, x.e, raw); err != nil || kept {
-			return err
+		err := tx.Send(ctx, completion(tx.Dialect(), x.w, x.e, raw, func(rows int64) error {
+			kept = rows == 1
+			return nil
+		}))
+		if err != nil || kept {
+			return x.explain(ctx, tx, err)
 		}
 		r, _, err = read(ctx, tx, x.e, tx.Dialect().Latest())
 		return err

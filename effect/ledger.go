@@ -28,8 +28,9 @@ type intent struct {
 }
 
 // insert makes a row in state started, or answers the one that exists. It waits
-// for a transaction that has inserted the same key and not yet ended.
-func insert(ctx context.Context, tx Tx, w *work, e effect, in *intent) (mine bool, existing row, err error) {
+// for a transaction that has inserted the same key and not yet ended. fenced
+// says that the fence was checked; otherwise it is now.
+func insert(ctx context.Context, tx Tx, w *work, e effect, in *intent, fenced bool) (mine bool, existing row, err error) {
 	d := tx.Dialect()
 	columns, values := `business_key, whole_key, state, occurrence, attempt, token, resource, claim, created_at`, `?, ?, 'started', ?, ?, ?, ?, ?, `+d.Now()
 	args := []any{e.column, e.whole, w.occurrence, w.grant.Attempt, w.grant.Token, w.resource, w.claim}
@@ -43,10 +44,20 @@ func insert(ctx context.Context, tx Tx, w *work, e effect, in *intent) (mine boo
 	}
 	// The row that was in the way can be gone when we come to read it.
 	for range 3 {
-		n, err := tx.Exec(ctx, query, args...)
+		var n int64
+		statement := sqldb.Statement{Query: query, Args: args, Changed: func(rows int64) error {
+			n = rows
+			return nil
+		}}
+		if fenced {
+			err = tx.Send(ctx, statement)
+		} else {
+			err = w.fenceAnd(ctx, tx, statement)
+		}
 		if err != nil && d.FaultOf(err) != sqldb.Duplicate {
 			return false, row{}, sqldb.Explain(ctx, tx, e.name(), err)
 		}
+		fenced = true
 		if err == nil && n == 1 {
 			return true, row{}, nil
 		}
@@ -70,15 +81,14 @@ func read(ctx context.Context, tx Tx, e effect, hold string) (r row, ok bool, er
 	return *rows[0], true, nil
 }
 
-// complete stores the result of a row that this call has claimed, and answers
-// false where it no longer has.
-func complete(ctx context.Context, tx Tx, w *work, e effect, result json.RawMessage) (bool, error) {
-	n, err := tx.Exec(ctx, `UPDATE duly_effects SET state = 'done', result = ?, finished_at = CASE WHEN calls IS NULL THEN NULL ELSE `+tx.Dialect().Now()+` END
-		WHERE business_key = ? AND claim = ? AND state <> 'done'`, nullable(result), e.column, w.claim)
-	if err != nil {
-		return false, sqldb.Explain(ctx, tx, e.name(), err)
+// completion stores the result of a row that this call has claimed; changed is
+// told of 0 rows where it no longer has.
+func completion(d sqldb.Dialect, w *work, e effect, result json.RawMessage, changed func(rows int64) error) sqldb.Statement {
+	return sqldb.Statement{
+		Query: `UPDATE duly_effects SET state = 'done', result = ?, finished_at = CASE WHEN calls IS NULL THEN NULL ELSE ` + d.Now() + ` END
+		WHERE business_key = ? AND claim = ? AND state <> 'done'`,
+		Args: []any{nullable(result), e.column, w.claim}, Changed: changed,
 	}
-	return n == 1, nil
 }
 
 func nullable(result json.RawMessage) any {

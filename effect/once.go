@@ -50,7 +50,7 @@ func Once[T any](ctx context.Context, tx Tx, key string, fn func(ctx context.Con
 	}
 	var told duly.EffectReport
 	err = savepoint(ctx, tx, e, func() error {
-		result, told, err = perform(ctx, tx, w, e, fn)
+		result, told, err = perform(ctx, tx, w, e, true, fn, func(_ duly.EffectReport, last ...sqldb.Statement) error { return tx.Send(ctx, last...) })
 		return err
 	})
 	if err != nil {
@@ -79,14 +79,11 @@ func Do[T, X any](ctx context.Context, db DB[X], key string, fn func(ctx context
 	err = sqldb.InTx(ctx, db, func(s sqldb.Session[X]) error {
 		w.again()
 		// Without a savepoint: what fails here takes the whole transaction back.
-		if err := w.fence(ctx, s); err != nil {
-			return err
-		}
-		result, told, err = perform(ctx, s, w, e, func(ctx context.Context) (T, error) { return fn(ctx, s.Native) })
-		if err != nil {
-			return err
-		}
-		return w.conclude(ctx, s, told)
+		result, told, err = perform(ctx, s, w, e, false, func(ctx context.Context) (T, error) { return fn(ctx, s.Native) },
+			func(told duly.EffectReport, last ...sqldb.Statement) error {
+				return w.conclude(ctx, s, []duly.EffectReport{told}, last...)
+			})
+		return err
 	})
 	if err != nil {
 		var none T
@@ -113,9 +110,13 @@ func prepare(ctx context.Context, key string) (*work, effect, error) {
 	return w, e, err
 }
 
-// perform takes the key and calls fn, or finds what became of it before.
-func perform[T any](ctx context.Context, tx Tx, w *work, e effect, fn func(ctx context.Context) (T, error)) (result T, told duly.EffectReport, err error) {
-	mine, existing, err := insert(ctx, tx, w, e, nil)
+// perform takes the key and calls fn, or finds what became of it before. fenced
+// says that the fence was checked; otherwise it is now. end gets what there is
+// to tell and runs the last statement, where there is one.
+func perform[T any](ctx context.Context, tx Tx, w *work, e effect, fenced bool, fn func(ctx context.Context) (T, error),
+	end func(duly.EffectReport, ...sqldb.Statement) error,
+) (result T, told duly.EffectReport, err error) {
+	mine, existing, err := insert(ctx, tx, w, e, nil, fenced)
 	if err != nil {
 		return result, told, err
 	}
@@ -123,8 +124,11 @@ func perform[T any](ctx context.Context, tx Tx, w *work, e effect, fn func(ctx c
 		if existing.state != Done {
 			return result, told, existing.open(e)
 		}
-		result, err = decode[T](e, existing.result)
-		return result, w.found(e, existing), err
+		if result, err = decode[T](e, existing.result); err != nil {
+			return result, told, err
+		}
+		told = w.found(e, existing)
+		return result, told, end(told)
 	}
 	if result, err = fn(ctx); err != nil {
 		return result, told, err
@@ -136,11 +140,17 @@ func perform[T any](ctx context.Context, tx Tx, w *work, e effect, fn func(ctx c
 	if err = legible[T](e, raw); err != nil {
 		return result, told, err
 	}
-	kept, err := complete(ctx, tx, w, e, raw)
-	if err == nil && !kept {
-		err = duly.Errorf(duly.CodeConflict, "%s: its function has ended the transaction that it is part of", e.name())
+	told = caused(e, raw)
+	err = end(told, completion(tx.Dialect(), w, e, raw, func(rows int64) error {
+		if rows == 1 {
+			return nil
+		}
+		return duly.Errorf(duly.CodeConflict, "%s: its function has ended the transaction that it is part of", e.name())
+	}))
+	if err != nil && duly.CodeOf(err) == duly.CodeInternal { // the statement's, and not the store's
+		err = sqldb.Explain(ctx, tx, e.name(), err)
 	}
-	return result, caused(e, raw), err
+	return result, told, err
 }
 
 // open is the answer about a key whose effect may or may not have happened.

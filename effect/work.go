@@ -88,6 +88,14 @@ func (w *work) fence(ctx context.Context, tx Tx) error {
 	return fence.Check(ctx, tx, w.grant.Resource, w.grant.Token)
 }
 
+// fenceAnd is fence and what follows it, in one round trip where the driver can.
+func (w *work) fenceAnd(ctx context.Context, tx Tx, then sqldb.Statement) error {
+	if !w.owned {
+		return tx.Send(ctx, then)
+	}
+	return fence.CheckAnd(ctx, tx, w.grant.Resource, w.grant.Token, then)
+}
+
 // record tells history.
 func (w *work) record(told duly.EffectReport) {
 	if w.grant.Record != nil {

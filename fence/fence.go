@@ -39,6 +39,13 @@ type Tx = sqldb.Tx
 // read-only or doomed transaction), unavailable (another transaction was in the
 // way: try the whole one again).
 func Check(ctx context.Context, tx Tx, resource string, token int64) error {
+	return CheckAnd(ctx, tx, resource, token)
+}
+
+// CheckAnd is [Check] and what package effect does next, in one round trip where
+// the driver can. Where the token is refused, the statements may have run: the
+// transaction must be rolled back. Their errors are answered as they are.
+func CheckAnd(ctx context.Context, tx Tx, resource string, token int64, then ...sqldb.Statement) error {
 	if resource == "" {
 		return duly.Invalid("resource", "is missing")
 	}
@@ -49,32 +56,53 @@ func Check(ctx context.Context, tx Tx, resource string, token int64) error {
 		return duly.Invalid("tx", "is missing")
 	}
 	key, _ := sqldb.KeyColumns(resource)
-	seen, err := raise(ctx, tx, key, token)
-	if err != nil {
+	seen, err := raise(ctx, tx, key, token, then)
+	switch {
+	case err != nil && seen == 0:
 		return sqldb.Explain(ctx, tx, "fence "+sqldb.Printable(resource), err)
+	case seen > token:
+		return Guard(seen, token)
 	}
-	return Guard(seen, token)
+	return err
 }
 
-// raise answers the greatest token seen, which is token at least.
-func raise(ctx context.Context, tx Tx, resource string, token int64) (int64, error) {
-	switch tx.Dialect() {
-	case sqldb.Postgres:
-		return raisePostgres(ctx, tx, resource, token)
-	case sqldb.MySQL:
-		return raiseMySQL(ctx, tx, resource, token)
+// raise answers the greatest token seen, which is token at least; 0 where it
+// could not be raised. Another error is of what follows.
+func raise(ctx context.Context, tx Tx, resource string, token int64, then []sqldb.Statement) (seen int64, err error) {
+	d := tx.Dialect()
+	if d == sqldb.MySQL {
+		seen, err := raiseMySQL(ctx, tx, resource, token)
+		if err != nil || seen > token {
+			return seen, err
+		}
+		return seen, tx.Send(ctx, then...)
 	}
-	return raiseSQLite(ctx, tx, resource, token)
+	first := sqldb.Statement{Query: raiseSQLite(d), Args: []any{resource, token}, Each: func(r sqldb.Row) error { return r.Scan(&seen) }}
+	if d == sqldb.Postgres {
+		first.Query, first.Args = raisePostgres(d), []any{resource, token, resource, token}
+	}
+	err = tx.Send(ctx, append([]sqldb.Statement{first}, then...)...)
+	return seen, err
 }
 
 // On PostgreSQL one statement both looks and raises. It must not hold the row of
 // a token that has yet to be raised before it raises it: two that did would wait
 // for each other.
-func raisePostgres(ctx context.Context, tx Tx, resource string, token int64) (int64, error) {
-	return one(ctx, tx, `WITH held AS (SELECT token FROM duly_fences WHERE resource = ? AND token >= ? FOR SHARE),
-		raised AS (INSERT INTO duly_fences AS f (resource, token, raised_at) SELECT ?::text, ?::bigint, `+tx.Dialect().Now()+` WHERE NOT EXISTS (SELECT 1 FROM held)
+func raisePostgres(d sqldb.Dialect) string {
+	return `WITH held AS (SELECT token FROM duly_fences WHERE resource = ? AND token >= ? FOR SHARE),
+		raised AS (INSERT INTO duly_fences AS f (resource, token, raised_at) SELECT ?::text, ?::bigint, ` + d.Now() + ` WHERE NOT EXISTS (SELECT 1 FROM held)
 			ON CONFLICT (resource) DO UPDATE SET token = GREATEST(f.token, EXCLUDED.token), raised_at = EXCLUDED.raised_at RETURNING f.token)
-		SELECT token FROM held UNION ALL SELECT token FROM raised`, resource, token, resource, token)
+		SELECT token FROM held UNION ALL SELECT token FROM raised`
+}
+
+// SQLite has one writer at a time. Writing first makes the transaction that
+// writer before it reads: one that reads first can be refused at its first
+// write, without waiting, because another has written since.
+func raiseSQLite(d sqldb.Dialect) string {
+	return `INSERT INTO duly_fences (resource, token, raised_at) VALUES (?, ?, ` + d.Now() + `)
+		ON CONFLICT (resource) DO UPDATE SET token = max(token, excluded.token),
+			raised_at = CASE WHEN excluded.token > token THEN excluded.raised_at ELSE raised_at END
+		RETURNING token`
 }
 
 // MySQL holds every row that a locking read visits, so it is first asked
@@ -92,16 +120,6 @@ func raiseMySQL(ctx context.Context, tx Tx, resource string, token int64) (int64
 		}
 	}
 	return one(ctx, tx, `SELECT token FROM duly_fences WHERE resource = ? LOCK IN SHARE MODE`, resource)
-}
-
-// SQLite has one writer at a time. Writing first makes the transaction that
-// writer before it reads: one that reads first can be refused at its first
-// write, without waiting, because another has written since.
-func raiseSQLite(ctx context.Context, tx Tx, resource string, token int64) (int64, error) {
-	return one(ctx, tx, `INSERT INTO duly_fences (resource, token, raised_at) VALUES (?, ?, `+tx.Dialect().Now()+`)
-		ON CONFLICT (resource) DO UPDATE SET token = max(token, excluded.token),
-			raised_at = CASE WHEN excluded.token > token THEN excluded.raised_at ELSE raised_at END
-		RETURNING token`, resource, token)
 }
 
 // one reads a single number, 0 where there is no row.

@@ -29,7 +29,24 @@ type pgxTx struct{ tx pgx.Tx }
 
 func (t pgxTx) Dialect() sqldb.Dialect { return sqldb.Postgres }
 
-func (t pgxTx) Raw() any { return t.tx }
+func (t pgxTx) Send(ctx context.Context, all ...sqldb.Statement) error {
+	if t.tx == nil {
+		return duly.Invalid("tx", "is missing")
+	}
+	return send(ctx, t.tx, all)
+}
+
+func (t pgxTx) Raw(_ context.Context, first ...sqldb.Statement) (any, func() (bool, error), error) {
+	if len(first) == 0 {
+		return t.tx, func() (bool, error) { return true, nil }, nil
+	}
+	// Outside of a transaction a batch would be one of its own, and commit.
+	if t.tx.Conn().PgConn().TxStatus() == 'I' {
+		return nil, nil, duly.Errorf(duly.CodeConflict, "the transaction has been ended already")
+	}
+	p := &preceded{Tx: t.tx, first: first}
+	return p, func() (bool, error) { return len(p.first) == 0, p.err }, nil
+}
 
 func (t pgxTx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	if t.tx == nil {

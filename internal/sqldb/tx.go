@@ -15,8 +15,25 @@ type Tx interface {
 	Exec(ctx context.Context, query string, args ...any) (int64, error)
 	// Query calls each for every row.
 	Query(ctx context.Context, query string, args []any, each func(Row) error) error
-	// Raw is the transaction as the application's driver calls it.
-	Raw() any
+	// Send runs statements in their order, in one round trip where the driver
+	// can, and stops at the first error.
+	Send(ctx context.Context, all ...Statement) error
+	// Raw is the transaction as the application's driver calls it. Where there
+	// are first statements, they have run, or run at the beginning of the next
+	// batch that raw is given, in one round trip. ran answers whether they have,
+	// and their error; where there is one, the transaction must be rolled back.
+	Raw(ctx context.Context, first ...Statement) (raw any, ran func() (bool, error), err error)
+}
+
+// Statement is one that may travel with others.
+type Statement struct {
+	Query string
+	Args  []any
+	// Each is called for every row of a query; nil elsewhere.
+	Each func(Row) error
+	// Changed is told how many rows a statement that is no query has changed;
+	// or nil. Its error is the statement's.
+	Changed func(rows int64) error
 }
 
 // Row is a row to be read.
@@ -54,7 +71,32 @@ type stdTx struct {
 }
 
 func (t stdTx) Dialect() Dialect { return t.dialect }
-func (t stdTx) Raw() any         { return t.s }
+
+func (t stdTx) Raw(ctx context.Context, first ...Statement) (any, func() (bool, error), error) {
+	return t.s, func() (bool, error) { return true, nil }, t.Send(ctx, first...)
+}
+
+func (t stdTx) Send(ctx context.Context, all ...Statement) error {
+	for _, s := range all {
+		if s.Each != nil {
+			if err := t.Query(ctx, s.Query, s.Args, s.Each); err != nil {
+				return err
+			}
+			continue
+		}
+		n, err := t.Exec(ctx, s.Query, s.Args...)
+		if err != nil {
+			return err
+		}
+		if s.Changed == nil {
+			continue
+		}
+		if err := s.Changed(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 func (t stdTx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	if err := t.check(); err != nil {

@@ -35,13 +35,12 @@ var plainly = func() string {
 	made AS (INSERT INTO duly.effects (sid, token, created_at, reused, attempt, key, period, result)
 		SELECT found.sid, ?2, found.now, 0, 1, u.key, found.period, nullif(u.result, '') FROM found CROSS JOIN unnest(?4::text[], ?5::text[]) u (key, result)
 		ON CONFLICT (key, sid, period, attempt) DO NOTHING),
-	ended AS (UPDATE duly.occurrences o SET state = $succeeded, waiting = 0, not_before = NULL, finished_at = found.now, ended_at = found.now, lease_until = NULL,
-			outcome = ?3::smallint, created = nullif(cardinality(?4::text[]), 0)
-		FROM found WHERE o.seq = found.seq),
-	closed AS (UPDATE duly.tracks t SET open = 0, succeeded_at = greatest(t.succeeded_at, found.now) FROM found WHERE t.sid = found.sid),
-	free AS (SELECT c.slot FROM found CROSS JOIN (SELECT slot FROM duly.tallies WHERE slot > 127 LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) c),
-	counted AS (UPDATE duly.tallies c SET $ran = c.$ran - 1, $did = c.$did + 1 FROM free WHERE c.slot = free.slot RETURNING c.slot),
-	apart AS (INSERT INTO duly.tallies (slot, $ran, $did) SELECT 128 + nextval('duly.seqs') % 2000000000, -1, 1 FROM found WHERE NOT EXISTS (SELECT 1 FROM counted))
+	ended AS (UPDATE duly.occurrences o SET state = $succeeded, waiting = 0, not_before = NULL, finished_at = (SELECT now FROM found), ended_at = (SELECT now FROM found),
+			lease_until = NULL, outcome = ?3::smallint, created = nullif(cardinality(?4::text[]), 0)
+		WHERE o.seq = (SELECT seq FROM found)),
+	closed AS (UPDATE duly.tracks t SET open = 0, succeeded_at = greatest(t.succeeded_at, (SELECT now FROM found)) WHERE t.sid = (SELECT sid FROM found)),
+	counted AS (INSERT INTO duly.tallies AS c (slot, $ran, $did) SELECT 128 + pg_backend_pid(), -1, 1 FROM found
+		ON CONFLICT (slot) DO UPDATE SET $ran = c.$ran - 1, $did = c.$did + 1)
 	SELECT id, period FROM found`)
 }()
 

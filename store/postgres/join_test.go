@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -80,6 +81,85 @@ func TestAnOpenTransactionHoldsNoCount(t *testing.T) {
 	}
 	if n := count("SELECT count(*) FROM duly.tallies WHERE slot > 127"); n != 3 {
 		t.Errorf("three transactions at once made %d rows", n)
+	}
+}
+
+func TestAPlainAttemptIsFinishedByOneStatement(t *testing.T) {
+	dsn := servers.Postgres(t).DSN
+	s, fire := dueOnce(t, dsn)
+	if _, err := fire(everyDue); err != nil {
+		t.Fatal(err)
+	}
+	res, err := s.Claim(t.Context(), store.ClaimRequest{Max: 1, Capabilities: []string{"handler:h"}})
+	if err != nil || len(res.Claims) != 1 {
+		t.Fatal(res, err)
+	}
+	claim := res.Claims[0]
+	for _, c := range []struct {
+		token int64
+		done  bool
+	}{{claim.Token + 1, false}, {claim.Token, true}, {claim.Token, false}} { // the last has ended
+		tx, err := s.pool.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, err := s.join(t.Context(), tx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := store.Report{Seq: claim.Seq, Token: c.token, Outcome: duly.AttemptSucceeded, Next: store.Next{State: duly.Succeeded}, Effects: []store.EffectReport{{Key: "k", Result: []byte("1")}}}
+		if !isPlain(&r) {
+			t.Fatal("it is not plain")
+		}
+		answer, done, err := j.finishPlain(&r)
+		if err != nil || done != c.done || done && (answer.State != duly.Succeeded || answer.Schedule != claim.Schedule || answer.Period != claim.Period) {
+			t.Errorf("token %d of %d: %+v, %v (%v)", c.token, claim.Token, answer, done, err)
+		}
+		if err := tx.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o, err := s.Occurrence(t.Context(), duly.OccurrenceID(claim.Schedule, claim.Period))
+	if err != nil || o.State != duly.Succeeded || len(o.Attempts) != 1 || o.Attempts[0].Effects.Created != 1 || len(o.Effects) != 1 || string(o.Effects[0].Result) != "1" {
+		t.Errorf("%+v (%v)", o, err)
+	}
+}
+
+// Connections come and go, and the rows in which they counted with them.
+func TestTrimGathersTheCountsOfConnections(t *testing.T) {
+	dsn := servers.Postgres(t).DSN
+	s := mustOpen(t, dsn)
+	if _, err := s.pool.Exec(t.Context(), "INSERT INTO duly.tallies (slot, n2, n19) SELECT 100000 + i, 1, -1 FROM generate_series(1, 3000) i"); err != nil {
+		t.Fatal(err)
+	}
+	held, err := s.pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = held.Rollback(context.Background()) }()
+	if _, err := held.Exec(t.Context(), "UPDATE duly.tallies SET n2 = 5 WHERE slot = 100007"); err != nil {
+		t.Fatal(err)
+	}
+	for range 4 {
+		if _, err := s.Trim(t.Context(), time.UnixMicro(1), 1000); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := held.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := look(t.Context(), s, func(c *conn) (int64, error) { return c.number("SELECT count(*) FROM duly.tallies") }); err != nil || n > manyTallies {
+		t.Errorf("%d rows are left (%v)", n, err)
+	}
+	counts := func(column string) int64 {
+		n, err := look(t.Context(), s, func(c *conn) (int64, error) { return c.number("SELECT sum(" + column + ")::bigint FROM duly.tallies") })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n2, n19 := counts("n2"), counts("n19"); n2 != 3004 || n19 != -3000 {
+		t.Errorf("they count %d and %d", n2, n19)
 	}
 }
 

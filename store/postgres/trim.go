@@ -22,7 +22,7 @@ func (s *Store) Trim(ctx context.Context, before time.Time, limit int) (int, err
 			return struct{}{}, err
 		}
 		t.trimNodes(cut, limit)
-		return struct{}{}, nil
+		return struct{}{}, t.gatherTallies(limit)
 	})
 	return n, err
 }
@@ -149,4 +149,24 @@ func (t *tx) trimNodes(cut int64, limit int) {
 		DELETE FROM duly.node_sets ns USING old WHERE ns.node = old.node`, cut, limit)
 	t.later("DELETE FROM duly.set_members m WHERE NOT EXISTS (SELECT 1 FROM duly.node_sets ns WHERE ns.declared = m.declared)")
 	t.later("DELETE FROM duly.sets z WHERE NOT EXISTS (SELECT 1 FROM duly.node_sets ns WHERE ns.declared = z.declared)")
+}
+
+// manyTallies is how many rows of counts there may be: some for the store, and
+// one for each connection that a joined transaction has ever used.
+const manyTallies = 1024
+
+// gatherTallies adds up rows of counts where there are many. What an open
+// transaction holds is left for the next time.
+func (t *tx) gatherTallies(limit int) error {
+	n, err := t.number("SELECT count(*) FROM duly.tallies")
+	if err != nil || n <= manyTallies {
+		return err
+	}
+	return t.query("DELETE FROM duly.tallies WHERE slot = ANY(ARRAY(SELECT slot FROM duly.tallies WHERE slot > 127 ORDER BY slot LIMIT ? FOR UPDATE SKIP LOCKED)) RETURNING "+tallyColumns,
+		[]any{limit}, func(r row) error {
+			for i := range tallyCount {
+				t.tally[i] += r.int(i)
+			}
+			return nil
+		})
 }

@@ -137,22 +137,27 @@ func (t *tx) flushTally() {
 	t.later(updateTally, args...)
 }
 
-// updateTallyApart adds to a row that no other transaction holds, of those that
-// are for applications' transactions, and makes one where there is none: how
-// long such a transaction stays open nobody knows, and no commit of the store's
-// is to wait for its row.
+// updateTallyApart adds to a row of those that are for applications'
+// transactions. How long such a transaction stays open nobody knows, and no
+// commit is to wait for its row: each connection has one of its own, and is in
+// one transaction at a time. Trim sees to it that they do not become many.
 var updateTallyApart = func() string {
-	var set, names, values strings.Builder
+	var set, values []string
 	for i := range tallyCount {
-		n, arg := strconv.Itoa(i), strconv.Itoa(i+1)
-		set.WriteString(", n" + n + " = t.n" + n + " + ?" + arg + "::bigint")
-		names.WriteString(", n" + n)
-		values.WriteString(", ?" + arg + "::bigint")
+		n := "n" + strconv.Itoa(i)
+		set, values = append(set, n+" = c."+n+" + excluded."+n), append(values, "?::bigint")
 	}
-	return `WITH free AS (SELECT slot FROM duly.tallies WHERE slot > 127 LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED),
-			used AS (UPDATE duly.tallies t SET ` + set.String()[2:] + ` FROM free WHERE t.slot = free.slot RETURNING t.slot)
-		INSERT INTO duly.tallies (slot` + names.String() + `) SELECT 128 + nextval('duly.seqs') % 2000000000` + values.String() + `
-			WHERE NOT EXISTS (SELECT 1 FROM used)`
+	return "INSERT INTO duly.tallies AS c (slot, " + tallyColumns + ") SELECT 128 + pg_backend_pid(), " + strings.Join(values, ", ") +
+		" ON CONFLICT (slot) DO UPDATE SET " + strings.Join(set, ", ")
+}()
+
+// tallyColumns lists what is counted.
+var tallyColumns = func() string {
+	names := make([]string, tallyCount)
+	for i := range names {
+		names[i] = "n" + strconv.Itoa(i)
+	}
+	return strings.Join(names, ", ")
 }()
 
 // flushTallyApart is flushTally in an application's transaction.
