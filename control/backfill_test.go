@@ -37,6 +37,26 @@ func week(w *world) control.BackfillRequest {
 	return control.BackfillRequest{Schedule: "a", From: at("2000-01-01T09:00"), To: at("2000-01-07T09:01"), By: "ann"}
 }
 
+func TestABackfillFindsWhatWasCombined(t *testing.T) {
+	inBubble(t, func(w *world) {
+		s := hourly("a")
+		s.CatchUp.Policy = duly.CatchUpCombine
+		w.apply(s)
+		until("2000-01-01T03:30") // nobody was there
+		w.fire()
+		got, err := w.Backfill(w.ctx, control.BackfillRequest{Schedule: "a", From: at("2000-01-01T00:30"), To: at("2000-01-01T03:30"), By: "ann"})
+		w.must(err)
+		if got.Created != 0 || got.Kept != 3 || got.Items[0].ID != "a@2000-01-01T03+00:00" || !got.Items[0].Due.Equal(at("2000-01-01T01:00")) {
+			w.Errorf("%+v", got)
+		}
+		made, err := w.Trigger(w.ctx, control.TriggerRequest{Schedule: "a", By: "ann", Period: "2000-01-01T02+00:00"})
+		w.must(err)
+		if !made.Existing || made.ID != "a@2000-01-01T03+00:00" {
+			w.Errorf("%+v", made)
+		}
+	})
+}
+
 func TestBackfillByRule(t *testing.T) {
 	const create, retry, keep = "create", "retry", "keep"
 	for _, c := range []struct {

@@ -12,7 +12,8 @@ import (
 type Operator interface {
 	// Insert makes occurrences that a person asked for. One that exists is
 	// answered as it stands, Existing set; with req.Retry, one in a state that
-	// StepRetry may leave goes back to pending.
+	// StepRetry may leave goes back to pending. A period that another
+	// occurrence covers exists, and that one is the answer.
 	Insert(ctx context.Context, req InsertRequest) ([]Inserted, error)
 
 	// Pause stops a schedule from firing. Pausing again replaces who, why and
@@ -77,7 +78,7 @@ type InsertRequest struct {
 
 // Inserted is the answer for one occurrence.
 type Inserted struct {
-	ID       string
+	ID       string // of the one that covers the period, where it exists so
 	Seq      int64
 	State    duly.State // before a retry, if Existing
 	Existing bool

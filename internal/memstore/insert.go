@@ -1,6 +1,7 @@
 package memstore
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -32,8 +33,10 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) ([]store.In
 			}
 		}
 		res := make([]store.Inserted, len(occs))
+		covering, sent := sc.covering(), map[*occurrence]duly.State{}
 		for i := range occs {
-			res[i] = s.insertOne(sc, &occs[i], &req, now)
+			there := cmp.Or(sc.occurrences[occs[i].Period], covering[occs[i].Period])
+			res[i] = s.insertOne(sc, &occs[i], there, sent, &req, now)
 		}
 		if !req.DryRun {
 			s.remember(sc, &req, res, now)
@@ -71,12 +74,33 @@ func (sc *schedule) complete(n *store.NewOccurrence) error {
 	return nil
 }
 
-// insertOne makes an occurrence, or answers with the one that there is.
-func (s *Store) insertOne(sc *schedule, n *store.NewOccurrence, req *store.InsertRequest, now time.Time) store.Inserted {
+// covering lists by period who covers it under another one's name.
+func (sc *schedule) covering() map[string]*occurrence {
+	all := map[string]*occurrence{}
+	for _, o := range sc.chain {
+		if len(o.Covers) > 1 && o.State != duly.Merged {
+			for _, p := range o.Covers {
+				all[p] = o
+			}
+		}
+	}
+	return all
+}
+
+// insertOne makes an occurrence, or answers with the one that there is. sent
+// has what was retried so far, with its state before.
+func (s *Store) insertOne(sc *schedule, n *store.NewOccurrence, o *occurrence, sent map[*occurrence]duly.State, req *store.InsertRequest, now time.Time) store.Inserted {
 	res := store.Inserted{ID: duly.OccurrenceID(sc.id, n.Period), State: duly.Pending}
-	if o := sc.occurrences[n.Period]; o != nil {
-		res.Seq, res.State, res.Existing = o.Seq, o.State, true
+	if o != nil {
+		res.ID, res.Seq, res.State, res.Existing = o.ID, o.Seq, o.State, true
+		if was, again := sent[o]; again { // for another period
+			res.State, res.Retried = was, true
+			return res
+		}
 		res.Retried = slices.Contains(req.Retry, o.State) && duly.CanMove(o.State, duly.StepRetry, duly.Pending)
+		if res.Retried {
+			sent[o] = o.State
+		}
 		if res.Retried && !req.DryRun {
 			s.sendBack(o, because("retried by", req.By, req.Why))
 		}
@@ -85,7 +109,7 @@ func (s *Store) insertOne(sc *schedule, n *store.NewOccurrence, req *store.Inser
 	if req.DryRun {
 		return res
 	}
-	o := s.insert(sc, n, now)
+	o = s.insert(sc, n, now)
 	o.payload = req.Payload
 	res.Seq = o.Seq
 	return res
@@ -115,6 +139,7 @@ func (s *Store) remember(sc *schedule, req *store.InsertRequest, res []store.Ins
 	for _, r := range res {
 		seqs = append(seqs, r.Seq)
 		switch {
+		case r.Retried && slices.Contains(done.Retried, r.ID): // for another period
 		case r.Retried:
 			done.Retried = append(done.Retried, r.ID)
 		case !r.Existing:

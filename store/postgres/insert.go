@@ -1,9 +1,12 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/duly-dev/duly"
 	"github.com/duly-dev/duly/store"
@@ -27,7 +30,7 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) ([]store.In
 		}
 	}
 	return write(ctx, s, func(t *tx) ([]store.Inserted, error) {
-		in := &inserting{endings: newEndings(t, 0), req: &req}
+		in := &inserting{endings: newEndings(t, 0), req: &req, sent: map[int64]duly.State{}}
 		return in.run()
 	})
 }
@@ -37,11 +40,13 @@ type inserting struct {
 	req           *store.InsertRequest
 	sched         *sched
 	there         map[string]*occ // those that exist, by period
+	covering      map[string]*occ // and others that cover one
 	once          string          // what a request of the same key made
 	seqs          []int64         // for new ones
 	claims        *claiming
 	rows          []*newRow
 	made, retried []string
+	sent          map[int64]duly.State // by seq, what is retried and its state before
 }
 
 func (in *inserting) run() (res []store.Inserted, err error) {
@@ -60,7 +65,7 @@ func (in *inserting) run() (res []store.Inserted, err error) {
 			res[i].Existing = true
 			continue
 		}
-		if res[i] = in.meet(&occ, in.there[occ.Period]); !res[i].Existing {
+		if res[i] = in.meet(&occ, cmp.Or(in.there[occ.Period], in.covering[occ.Period])); !res[i].Existing {
 			new[occ.Period] = i
 		}
 	}
@@ -111,6 +116,7 @@ func (in *inserting) look() error {
 		})
 	}
 	in.find()
+	in.findCovering()
 	if !in.req.DryRun {
 		in.ask("SELECT nextval('duly.seqs') FROM generate_series(1, ?)", []any{len(in.req.Occurrences)}, func(r row) error {
 			in.seqs = append(in.seqs, r.int(0))
@@ -174,6 +180,27 @@ func (in *inserting) find() {
 	})
 }
 
+// findCovering puts in line to find and lock those that cover periods that are
+// asked for under another one's name. What came after what it covers is due no
+// earlier.
+func (in *inserting) findCovering() {
+	periods, since := make([]string, len(in.req.Occurrences)), int64(math.MaxInt64)
+	for i, o := range in.req.Occurrences {
+		periods[i], since = plain(o.Period), min(since, micros(o.Due))
+	}
+	in.covering = map[string]*occ{}
+	in.ask(strings.TrimSuffix(selectOcc, " ")+`, o.covers FROM duly.occurrences o JOIN duly.tracks t ON t.sid = o.sid
+		WHERE o.sid = (SELECT sid FROM duly.schedules WHERE id = ?) AND o.due >= ? AND o.covers IS NOT NULL AND o.state <> ?
+			AND EXISTS (SELECT FROM json_array_elements_text(o.covers::json) c (period) WHERE c.period = ANY(?))`+lockOcc,
+		[]any{in.req.Schedule, since, int16(merged), periods}, func(r row) error {
+			o := readOcc(r)
+			for _, p := range unlist(r.str(17)) {
+				in.covering[p] = o
+			}
+			return nil
+		})
+}
+
 // meet makes a row for an occurrence, or answers with the one that there is.
 func (in *inserting) meet(occ *store.NewOccurrence, there *occ) store.Inserted {
 	res := store.Inserted{ID: duly.OccurrenceID(in.req.Schedule, occ.Period), State: duly.Pending}
@@ -182,9 +209,14 @@ func (in *inserting) meet(occ *store.NewOccurrence, there *occ) store.Inserted {
 		in.rows = append(in.rows, &newRow{NewOccurrence: occ, schedule: in.req.Schedule, sid: in.sched.sid, state: pending, payload: string(in.req.Payload)})
 		return res
 	}
-	res.Seq, res.State, res.Existing = there.seq, stateCodes[there.state], true
+	res.ID, res.Seq, res.State, res.Existing = there.id(), there.seq, stateCodes[there.state], true
+	if was, sent := in.sent[there.seq]; sent { // for another period
+		res.State, res.Retried = was, true
+		return res
+	}
 	if slices.Contains(in.req.Retry, res.State) && duly.CanMove(res.State, duly.StepRetry, duly.Pending) {
 		res.Retried = true
+		in.sent[there.seq] = res.State
 		if !in.req.DryRun {
 			in.retried = append(in.retried, res.ID)
 			in.later(sendBack, waitingAgain(there), plain(because("retried by", in.req.By, in.req.Why)), there.seq)

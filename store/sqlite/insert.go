@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"slices"
 
 	"github.com/duly-dev/duly"
@@ -17,7 +18,7 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) ([]store.In
 		}
 	}
 	return write(ctx, s, func(t *tx) ([]store.Inserted, error) {
-		in := &inserting{endings: newEndings(t, at(req.Now)), req: &req}
+		in := &inserting{endings: newEndings(t, at(req.Now)), req: &req, sent: map[int64]duly.State{}}
 		return in.run()
 	})
 }
@@ -26,7 +27,9 @@ type inserting struct {
 	*endings
 	req           *store.InsertRequest
 	sched         *sched
+	covering      map[string]int64 // by period, who covers it under another name
 	made, retried []string
+	sent          map[int64]duly.State // by seq, what is retried and its state before
 }
 
 func (in *inserting) run() (res []store.Inserted, err error) {
@@ -37,6 +40,9 @@ func (in *inserting) run() (res []store.Inserted, err error) {
 		if res, err = in.before(); err != nil || res != nil {
 			return res, err
 		}
+	}
+	if err := in.findCovering(); err != nil {
+		return nil, err
 	}
 	newest := in.sched.newest
 	for i := range in.req.Occurrences {
@@ -117,11 +123,16 @@ func (in *inserting) occurrence(occ *store.NewOccurrence) (res store.Inserted, e
 		return res, err
 	}
 	if there != nil {
-		res.Seq, res.State, res.Existing = there.seq, stateCodes[there.state], true
+		res.ID, res.Seq, res.State, res.Existing = there.id(), there.seq, stateCodes[there.state], true
+		if was, sent := in.sent[there.seq]; sent { // for another period
+			res.State, res.Retried = was, true
+			return res, nil
+		}
 		if !slices.Contains(in.req.Retry, res.State) || !duly.CanMove(res.State, duly.StepRetry, duly.Pending) {
 			return res, nil
 		}
 		res.Retried = true
+		in.sent[there.seq] = res.State
 		if in.req.DryRun {
 			return res, nil
 		}
@@ -175,7 +186,27 @@ func (in *inserting) revision(occ *store.NewOccurrence) error {
 
 func (in *inserting) find(period string) (o *occ, err error) {
 	_, err = in.tx.one(bg, selectOcc+"WHERE o.period = ? AND o.sid = ?", []any{period, in.sched.sid}, func(r row) { o = readOcc(r) })
+	if seq := in.covering[period]; o == nil && err == nil && seq != 0 {
+		_, err = in.tx.one(bg, selectOcc+"WHERE o.seq = ?", []any{seq}, func(r row) { o = readOcc(r) })
+	}
 	return o, err
+}
+
+// findCovering finds those that cover periods under another one's name. What
+// came after what it covers is due no earlier.
+func (in *inserting) findCovering() error {
+	since := int64(math.MaxInt64)
+	for _, o := range in.req.Occurrences {
+		since = min(since, micros(o.Due))
+	}
+	in.covering = map[string]int64{}
+	return in.query(bg, "SELECT seq, covers FROM occurrences INDEXED BY occurrences_covering WHERE sid = ? AND due >= ? AND covers IS NOT NULL AND state <> ?",
+		[]any{in.sched.sid, since, merged}, func(r row) error {
+			for _, p := range unlist(r.str(1)) {
+				in.covering[p] = max(in.covering[p], r.int(0))
+			}
+			return nil
+		})
 }
 
 // sendBack is a retry that a backfill asks for.

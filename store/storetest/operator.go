@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/duly-dev/duly"
@@ -220,6 +221,75 @@ func insert(g *group) {
 		wantEqual(e, "occurrences", len(e.all("a")), 3)
 		insert(e, store.InsertRequest{Occurrences: all[1:2], Retry: []duly.State{duly.Succeeded}}) // `all` means it
 		e.wantState(id(done), duly.Pending)
+	})
+
+	g.claim("APeriodThatAnotherOneCoversIsNotMadeBesideIt", func(e *env) {
+		s := sched{id: "a", overlap: duly.OverlapCombine}
+		e.apply(s, sched{id: "b"})
+		base := e.now
+		at := func(minute int) time.Time { return base.Add(time.Duration(minute) * time.Minute) }
+		cover := func(name int, merge []int64, minutes ...int) int64 {
+			e.Helper()
+			e.now = at(name)
+			res := e.fireWith(store.FireRequest{Plan: func(now time.Time, due []store.DueSchedule) []store.Firing {
+				all := e.plan(now, due)
+				for i := range all {
+					f := &all[i]
+					if f.Schedule != "a" {
+						continue
+					}
+					f.Occurrences = f.Occurrences[len(f.Occurrences)-1:]
+					f.Occurrences[0].Covers, f.Merge = nil, merge
+					for _, m := range minutes {
+						f.Occurrences[0].Covers = append(f.Occurrences[0].Covers, period(at(m)))
+					}
+				}
+				return all
+			}})
+			i := slices.IndexFunc(res.Fired, func(f store.Fired) bool { return f.Schedule == "a" })
+			return res.Fired[i].Seq
+		}
+		first := cover(3, nil, 1, 2, 3)
+		taker := cover(5, []int64{first}, 1, 2, 3, 5)
+		cover(6, nil, 6)
+		ask := func(dry bool, retry ...duly.State) (said string) {
+			e.Helper()
+			var all []store.NewOccurrence
+			for m := range 7 {
+				all = append(all, asked(e, s, at(m)))
+			}
+			for m, r := range insert(e, store.InsertRequest{Occurrences: all, Retry: retry, DryRun: dry}) {
+				switch {
+				case !r.Existing:
+					said += "made "
+				case r.Seq == taker && r.ID == s.at(at(5)):
+					said += "taker "
+				case r.ID == s.at(at(m)):
+					said += "own "
+				default:
+					e.Fatalf("minute %d: %+v", m, r)
+				}
+				if r.Retried {
+					said += "retried "
+				}
+			}
+			return said
+		}
+		wantEqual(e, "said", ask(true), "made taker taker own made taker own ")
+		wantEqual(e, "done", ask(false), "made taker taker own made taker own ")
+		wantEqual(e, "done again", ask(false), "own taker taker own own taker own ")
+		c := e.claimFor(1, "handler:h")
+		for len(c) > 0 && c[0].Seq != taker {
+			e.succeed(c[0])
+			c = e.claimFor(1, "handler:h")
+		}
+		e.fail(c[0])
+		for _, dry := range []bool{true, false} {
+			wantEqual(e, "said", ask(dry, duly.Failed), "own taker retried taker retried own own taker retried own ")
+		}
+		e.wantState(s.at(at(5)), duly.Pending)
+		made := insert(e, store.InsertRequest{Schedule: "b", Occurrences: []store.NewOccurrence{asked(e, sched{id: "b"}, at(0))}})
+		wantEqual(e, "of another schedule", made[0].Existing, false)
 	})
 
 	g.claim("AnEarlierOneGoesFirst", func(e *env) {
