@@ -171,6 +171,10 @@ func openPostgresBilling(ctx context.Context, storeURL string) (*billing, error)
 		return nil, err
 	}
 	insert := func(ctx context.Context, tx pgx.Tx, period string, missing []int) error {
+		if len(missing) == 1 {
+			_, err := tx.Exec(ctx, "INSERT INTO bills VALUES ($1, $2, 4900)", period, missing[0])
+			return err
+		}
 		_, err := tx.Exec(ctx, "INSERT INTO bills SELECT $1, customer, 4900 FROM unnest($2::bigint[]) u (customer)", period, missing)
 		return err
 	}

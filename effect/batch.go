@@ -29,11 +29,11 @@ func Batch[T, I any](ctx context.Context, tx Tx, items []I, key func(item I) str
 	if tx == nil {
 		return nil, nil, duly.Invalid("tx", "is missing")
 	}
-	b, err := newBatch(items, key)
+	b, keys, err := newBatch(items, key)
 	if err != nil || len(items) == 0 {
 		return nil, nil, err
 	}
-	if ctx, err = enter(ctx, b.keys()); err != nil {
+	if ctx, err = enter(ctx, keys); err != nil {
 		return nil, nil, err
 	}
 	if err := w.fence(ctx, tx); err != nil {
@@ -65,11 +65,11 @@ func DoBatch[T, I, X any](ctx context.Context, db DB[X], every int, items []I, k
 	if every <= 0 {
 		every = 500
 	}
-	all, err := newBatch(items, key)
+	all, keys, err := newBatch(items, key)
 	if err != nil {
 		return nil, nil, err
 	}
-	if ctx, err = enter(ctx, all.keys()); err != nil {
+	if ctx, err = enter(ctx, keys); err != nil {
 		return nil, nil, err
 	}
 	results, reused = make([]T, 0, len(items)), make([]bool, 0, len(items))
@@ -82,7 +82,7 @@ func DoBatch[T, I, X any](ctx context.Context, db DB[X], every int, items []I, k
 			if err := w.fence(ctx, s); err != nil {
 				return err
 			}
-			done, err = performBatch(ctx, s, w, b, items[from:to], func(ctx context.Context, missing []I) ([]T, error) { return fn(ctx, s.Native, missing) })
+			done, err = performBatch(ctx, s, w, b, items[from:to], func(ctx context.Context, missing []I) ([]T, error) { return fn(ctx, s.Native(), missing) })
 			if err != nil || to < len(items) {
 				return err
 			}
@@ -100,29 +100,20 @@ func DoBatch[T, I, X any](ctx context.Context, db DB[X], every int, items []I, k
 // batch is the effects of some items, in their order.
 type batch []effect
 
-func newBatch[I any](items []I, key func(I) string) (batch, error) {
-	b := make(batch, len(items))
-	seen := make(map[string]bool, len(items))
+func newBatch[I any](items []I, key func(I) string) (b batch, seen map[string]bool, err error) {
+	b, seen = make(batch, len(items)), make(map[string]bool, len(items))
 	for i, item := range items {
 		e, err := newEffect(key(item))
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if seen[e.key] {
-			return nil, duly.Invalid("items", "hold two of the same business key: %s", e.name())
+			return nil, nil, duly.Invalid("items", "hold two of the same business key: %s", e.name())
 		}
 		seen[e.key] = true
 		b[i] = e
 	}
-	return b, nil
-}
-
-func (b batch) keys() map[string]bool {
-	keys := make(map[string]bool, len(b))
-	for _, e := range b {
-		keys[e.key] = true
-	}
-	return keys
+	return b, seen, nil
 }
 
 // outcome is what became of a batch, in the order of its items.

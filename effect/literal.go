@@ -13,6 +13,8 @@ func quote(d sqldb.Dialect, ascii any) string {
 	switch {
 	case !ok:
 		return "NULL"
+	case d == sqldb.MySQL && len(text) > maxColumn && !strings.ContainsAny(text, `'\`):
+		return "_ascii'" + text + "'" // or the server would convert it, for half as long again
 	case !strings.ContainsAny(text, `'\`):
 		return "'" + text + "'"
 	case d == sqldb.MySQL: // where a session's mode decides what a backslash means
@@ -34,18 +36,24 @@ func (a *array) add(v any) {
 		return
 	}
 	a.b.WriteByte('"')
+	writeEscaped(&a.b, text)
+	a.b.WriteByte('"')
+}
+
+// writeEscaped writes printable ASCII as it stands between double quotes, in JSON
+// and in PostgreSQL's arrays alike.
+func writeEscaped(b *strings.Builder, text string) {
 	for {
 		i := strings.IndexAny(text, `"\\`)
 		if i < 0 {
 			break
 		}
-		a.b.WriteString(text[:i])
-		a.b.WriteByte('\\')
-		a.b.WriteByte(text[i])
+		b.WriteString(text[:i])
+		b.WriteByte('\\')
+		b.WriteByte(text[i])
 		text = text[i+1:]
 	}
-	a.b.WriteString(text)
-	a.b.WriteByte('"')
+	b.WriteString(text)
 }
 
 func (a *array) text() string { return "{" + a.b.String()[1:] + "}" }

@@ -1,7 +1,6 @@
 package effect
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -38,7 +37,7 @@ func insertMany(ctx context.Context, tx Tx, w *work, b batch) (map[string]*row, 
 	for i, e := range b {
 		all[i] = numbered{e, i}
 	}
-	byKey := func(x, y numbered) int { return cmp.Compare(x.column, y.column) }
+	byKey := func(x, y numbered) int { return strings.Compare(x.column, y.column) }
 	if !slices.IsSortedFunc(all, byKey) {
 		slices.SortFunc(all, byKey)
 	}
@@ -84,14 +83,10 @@ func takeAll(ctx context.Context, tx Tx, w *work, all []numbered) (int, error) {
 }
 
 func takeFree(ctx context.Context, tx Tx, w *work, all []numbered, tolerant bool) (int, error) {
-	most := keysPerStatement
-	if tx.Dialect() == sqldb.SQLite { // which has no round trips
-		most = rowsPerStatement
-	}
 	taken := 0
 	for len(all) > 0 {
 		n, size := 0, 0
-		for n < len(all) && n < most && size < bytesPerStatement/2 {
+		for n < len(all) && n < keysPerStatement && size < bytesPerStatement/2 {
 			whole, _ := all[n].whole.(string)
 			size += len(all[n].column) + len(whole) + 40
 			n++
@@ -107,33 +102,80 @@ func takeFree(ctx context.Context, tx Tx, w *work, all []numbered, tolerant bool
 	return taken, nil
 }
 
+// insertStatement says as little for each row as its database can do with, since
+// reading the statement is a good part of the work.
 func insertStatement(d sqldb.Dialect, w *work, chunk []numbered, tolerant bool) (string, []any) {
-	const into = `INTO duly_effects (business_key, whole_key, item, state, claim) `
-	claim := strconv.FormatInt(w.claim, 10)
-	if d == sqldb.Postgres {
-		// Three arrays cost the server a fraction of what thousands of
-		// parameters do.
-		var keys, wholes, items array
-		for _, n := range chunk {
-			keys.add(n.column)
-			wholes.add(n.whole)
-			items.add(strconv.Itoa(n.item))
-		}
-		query := `INSERT ` + into + `SELECT k, w, i, 'done', ?::bigint FROM unnest(?::text[], ?::text[], ?::integer[]) AS v (k, w, i)`
-		if tolerant {
-			query += ` ON CONFLICT (business_key) DO NOTHING`
-		}
-		return query, []any{w.claim, keys.text(), wholes.text(), items.text()}
+	long := slices.ContainsFunc(chunk, func(n numbered) bool { return n.whole != nil })
+	query, args := "", []any(nil)
+	switch {
+	case d == sqldb.Postgres:
+		query, args = insertArrays(w, chunk, long)
+	case d == sqldb.SQLite && !long:
+		query, args = insertJSON(w, chunk)
+	default:
+		query = insertLiterals(d, w, chunk, long)
 	}
-	// Elsewhere the rows are literals: parameters are costly to prepare and to
-	// bind, and all of this is numbers and printable ASCII.
+	switch {
+	case !tolerant:
+	case d == sqldb.MySQL:
+		query = strings.Replace(query, "INSERT", "INSERT IGNORE", 1)
+	default:
+		query += " ON CONFLICT (business_key) DO NOTHING"
+	}
+	return query, args
+}
+
+// insertArrays is for PostgreSQL, where a few arrays cost a fraction of what
+// thousands of parameters do.
+func insertArrays(w *work, chunk []numbered, long bool) (string, []any) {
+	var keys, items, wholes array
+	for _, n := range chunk {
+		keys.add(n.column)
+		items.add(strconv.Itoa(n.item))
+		if long {
+			wholes.add(n.whole)
+		}
+	}
+	if long {
+		return `INSERT INTO duly_effects (business_key, item, state, claim, whole_key) SELECT k, i, 'done', ?::bigint, w FROM unnest(?::text[], ?::integer[], ?::text[]) AS v (k, i, w)`,
+			[]any{w.claim, keys.text(), items.text(), wholes.text()}
+	}
+	return `INSERT INTO duly_effects (business_key, item, state, claim) SELECT k, i, 'done', ?::bigint FROM unnest(?::text[], ?::integer[]) AS v (k, i)`,
+		[]any{w.claim, keys.text(), items.text()}
+}
+
+// insertJSON is for SQLite, where one object of keys and items costs half of what
+// their rows do.
+func insertJSON(w *work, chunk []numbered) (string, []any) {
+	var list strings.Builder
+	list.Grow(len(chunk) * 40)
+	for i, n := range chunk {
+		list.WriteByte("{,"[min(i, 1)])
+		list.WriteByte('"')
+		writeEscaped(&list, n.column)
+		list.WriteString(`":`)
+		list.WriteString(strconv.Itoa(n.item))
+	}
+	list.WriteByte('}')
+	// Without the WHERE, what follows could be read as a join's ON.
+	return `INSERT INTO duly_effects (business_key, item, state, claim) SELECT key, value, 'done', ? FROM json_each(?) WHERE true`, []any{w.claim, list.String()}
+}
+
+// insertLiterals spells the rows out: parameters are costly to prepare and to
+// bind, and all of this is numbers and printable ASCII. MySQL's tables have
+// 'done' as what a state is where it is not said.
+func insertLiterals(d sqldb.Dialect, w *work, chunk []numbered, long bool) string {
+	columns, end := "business_key, item", ","+strconv.FormatInt(w.claim, 10)+")"
+	if long {
+		columns += ", whole_key"
+	}
+	if d == sqldb.SQLite {
+		columns += ", state"
+		end = ",'done'" + end
+	}
 	var q strings.Builder
 	q.Grow(len(chunk) * 80)
-	q.WriteString("INSERT ")
-	if d == sqldb.MySQL && tolerant {
-		q.WriteString("IGNORE ")
-	}
-	q.WriteString(into + "VALUES ")
+	q.WriteString("INSERT INTO duly_effects (" + columns + ", claim) VALUES ")
 	for i, n := range chunk {
 		if i > 0 {
 			q.WriteByte(',')
@@ -141,17 +183,14 @@ func insertStatement(d sqldb.Dialect, w *work, chunk []numbered, tolerant bool) 
 		q.WriteByte('(')
 		q.WriteString(quote(d, n.column))
 		q.WriteByte(',')
-		q.WriteString(quote(d, n.whole))
-		q.WriteByte(',')
 		q.WriteString(strconv.Itoa(n.item))
-		q.WriteString(",'done',")
-		q.WriteString(claim)
-		q.WriteByte(')')
+		if long {
+			q.WriteByte(',')
+			q.WriteString(quote(d, n.whole))
+		}
+		q.WriteString(end)
 	}
-	if d == sqldb.SQLite && tolerant {
-		q.WriteString(" ON CONFLICT (business_key) DO NOTHING")
-	}
-	return q.String(), nil
+	return q.String()
 }
 
 // readMany finds the rows of effects, but for those of a claim, which this try

@@ -79,7 +79,7 @@ func Do[T, X any](ctx context.Context, db DB[X], key string, fn func(ctx context
 	err = sqldb.InTx(ctx, db, func(s sqldb.Session[X]) error {
 		w.again()
 		// Without a savepoint: what fails here takes the whole transaction back.
-		result, told, err = perform(ctx, s, w, e, false, func(ctx context.Context) (T, error) { return fn(ctx, s.Native) },
+		result, told, err = perform(ctx, s, w, e, false, func(ctx context.Context) (T, error) { return fn(ctx, s.Native()) },
 			func(told duly.EffectReport, last ...sqldb.Statement) error {
 				return w.conclude(ctx, s, []duly.EffectReport{told}, last...)
 			})

@@ -64,7 +64,11 @@ func partsOf(fresh []int, results []json.RawMessage) []part {
 }
 
 func jsonArray(values []json.RawMessage) json.RawMessage {
-	a := json.RawMessage{'['}
+	size := 1
+	for _, v := range values {
+		size += len(v) + 5
+	}
+	a := append(make(json.RawMessage, 0, size), '[')
 	for i, v := range values {
 		if i > 0 {
 			a = append(a, ',')
@@ -89,7 +93,12 @@ func partsStatement(d sqldb.Dialect, w *work, parts []part) (string, []any) {
 			[]any{w.claim, w.occurrence, w.grant.Attempt, w.grant.Token, w.resource, numbers.text(), results.text()}
 	}
 	maker := fmt.Sprintf(",%d,%s,%d,%d,%s,%s)", w.claim, quote(d, w.occurrence), w.grant.Attempt, w.grant.Token, quote(d, w.resource), d.Now())
+	size := len(into)
+	for _, p := range parts {
+		size += len(p.results) + len(maker) + 20
+	}
 	var q strings.Builder
+	q.Grow(size)
 	q.WriteString(into + "VALUES ")
 	for i, p := range parts {
 		if i > 0 {

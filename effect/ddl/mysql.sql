@@ -6,7 +6,7 @@
 CREATE TABLE IF NOT EXISTS duly_effects (
     business_key    VARCHAR(194) NOT NULL PRIMARY KEY, -- shortened with a SHA-256 where it is long
     whole_key       TEXT,                              -- then here as a whole
-    state           VARCHAR(16)  NOT NULL,             -- started, done, uncertain
+    state           VARCHAR(16)  NOT NULL DEFAULT 'done', -- started, done, uncertain
     claim           BIGINT       NOT NULL,             -- names the call that made, or may finish, the row
     -- of a batch: where in it; claim and item >> 5 are its row in duly_batches,
     -- which has result, occurrence, attempt, token, resource and created_at

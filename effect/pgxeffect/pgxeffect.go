@@ -2,9 +2,9 @@ package pgxeffect
 
 import (
 	"context"
-	"errors"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/duly-dev/duly"
 	"github.com/duly-dev/duly/effect"
@@ -78,19 +78,20 @@ type pgxDB struct{ db Beginner }
 func (d pgxDB) Dialect() sqldb.Dialect { return sqldb.Postgres }
 
 func (d pgxDB) Begin(ctx context.Context) (sqldb.Session[pgx.Tx], error) {
-	if d.db == nil {
+	s := &session{}
+	switch db := d.db.(type) {
+	case nil:
 		return sqldb.Session[pgx.Tx]{}, duly.Invalid("db", "is missing")
-	}
-	tx, err := d.db.BeginTx(ctx, pgx.TxOptions{})
-	if err != nil {
-		return sqldb.Session[pgx.Tx]{}, err
-	}
-	commit := func(ctx context.Context) error {
-		err := tx.Commit(ctx)
-		if errors.Is(err, pgx.ErrTxCommitRollback) {
-			return duly.Errorf(duly.CodeInvalid, "the transaction was rolled back: an error in it was passed over: %w", err)
+	case *pgxpool.Pool:
+		s.later = db
+	case *pgx.Conn:
+		s.later = db
+	default: // which may do more than to begin
+		tx, err := db.BeginTx(ctx, pgx.TxOptions{})
+		if err != nil {
+			return sqldb.Session[pgx.Tx]{}, err
 		}
-		return err
+		s.tx = tx
 	}
-	return sqldb.Session[pgx.Tx]{Tx: Tx(tx), Native: tx, Commit: commit, Rollback: tx.Rollback}, nil
+	return sqldb.Session[pgx.Tx]{Tx: s, Native: func() pgx.Tx { return s.tx }, Commit: s.commit, Rollback: s.rollback}, nil
 }

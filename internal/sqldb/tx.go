@@ -48,10 +48,13 @@ type DB[X any] interface {
 	Begin(ctx context.Context) (Session[X], error)
 }
 
-// Session is a transaction that we began. Rollback after Commit does nothing.
+// Session is a transaction of our own. It may begin with the first statement that
+// it is given; until then there is nothing to commit. Rollback after Commit does
+// nothing.
 type Session[X any] struct {
 	Tx
-	Native   X
+	// Native is the transaction as the application calls it, once it has begun.
+	Native   func() X
 	Commit   func(ctx context.Context) error
 	Rollback func(ctx context.Context) error
 }
@@ -164,7 +167,7 @@ func (d stdDB) Begin(ctx context.Context) (Session[*sql.Tx], error) {
 		return none, err
 	}
 	return Session[*sql.Tx]{
-		Tx: NewTx(d.dialect, tx), Native: tx,
+		Tx: NewTx(d.dialect, tx), Native: func() *sql.Tx { return tx },
 		Commit:   func(context.Context) error { return tx.Commit() },
 		Rollback: func(context.Context) error { return tx.Rollback() },
 	}, nil

@@ -80,10 +80,12 @@ func startMariaDB(durable bool) (*server, error) {
 	socket := filepath.Join(s.dir, "s")
 	args := []string{
 		"--no-defaults", "--datadir=" + data, "--socket=" + socket, "--pid-file=" + filepath.Join(s.dir, "pid"),
-		"--skip-networking", "--skip-log-bin", "--innodb-buffer-pool-size=64M", "--max-connections=300",
+		"--skip-networking", "--skip-log-bin", "--max-connections=300",
 	}
-	if !durable {
-		args = append(args, "--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0")
+	if durable { // and what it works on fits into memory
+		args = append(args, "--innodb-buffer-pool-size=1G")
+	} else {
+		args = append(args, "--innodb-buffer-pool-size=64M", "--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0")
 	}
 	s.dsn = func(database string) string { return "root@unix(" + socket + ")/" + database }
 	return s, s.run(as.command(bin, args...), "mysql", "")

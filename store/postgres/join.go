@@ -74,12 +74,12 @@ func (j *joining) finish(r store.Report) (none store.Finished, err error) {
 	if err := j.atHome(); err != nil {
 		return none, err
 	}
-	j.later(borrowed)
 	if isPlain(&r) {
 		if answer, done, err := j.finishPlain(&r); done || err != nil {
 			return answer, err
 		}
 	}
+	j.later(borrowed)
 	f := &finishing{endings: newEndings(j.tx, 0)}
 	j.ask("SELECT "+momentary, nil, func(r row) error {
 		f.now = r.int(0)
