@@ -189,68 +189,42 @@ func TestAnOpenTransactionThatHasJoinedKeepsNoOtherLeaseFromBeingRenewed(t *test
 	}
 }
 
-// What is said after the transaction has ended would commit by itself.
-func TestAFunctionThatEndsItsTransactionCompletesNothing(t *testing.T) {
-	eachJoint(t, func(t *testing.T, j *joint) {
-		n := node.New(j.st, node.Options{Logger: slog.New(slog.DiscardHandler)})
-		ctx, stop := context.WithCancel(t.Context())
-		var first error
-		n.Handle("bill", func(ctx context.Context, occ *node.Occurrence) error {
-			_, _, err := j.do(effect.Completing(ctx), "k", func(ctx context.Context, tx *txn) (Invoice, error) {
-				if occ.Attempt == 1 {
-					return Invoice{}, tx.exec(ctx, "ROLLBACK")
+// What is said after a transaction has ended would commit by itself, and what
+// travels with the completion can fail where the completion would not.
+func TestNoAttemptIsCompletedWithoutItsEffect(t *testing.T) {
+	for name, sabotage := range map[string]string{"the transaction is ended": "ROLLBACK", "the key is gone": "DELETE FROM duly_effects"} {
+		t.Run(name, func(t *testing.T) {
+			eachJoint(t, func(t *testing.T, j *joint) {
+				n := node.New(j.st, node.Options{Logger: slog.New(slog.DiscardHandler)})
+				ctx, stop := context.WithCancel(t.Context())
+				var first error
+				n.Handle("bill", func(ctx context.Context, occ *node.Occurrence) error {
+					_, _, err := j.do(effect.Completing(ctx), "k", func(ctx context.Context, tx *txn) (Invoice, error) {
+						if occ.Attempt == 1 {
+							return Invoice{}, tx.exec(ctx, sabotage)
+						}
+						return tx.bill(ctx, 7, "2027-01", "")
+					})
+					if occ.Attempt == 1 {
+						first = err
+					} else {
+						stop()
+					}
+					return err
+				})
+				if err := n.Run(ctx); err != nil {
+					t.Error(err)
 				}
-				return tx.bill(ctx, 7, "2027-01", "")
-			})
-			if occ.Attempt == 1 {
-				first = err
-			} else {
-				stop()
-			}
-			return err
-		})
-		if err := n.Run(ctx); err != nil {
-			t.Error(err)
-		}
-		if first == nil {
-			t.Error("it was told of no error")
-		}
-		if o := j.occurrence(t); o.State != duly.Succeeded || len(o.Attempts) != 2 || o.Attempts[0].Outcome != duly.AttemptFailed || o.Attempts[1].Outcome != duly.AttemptSucceeded {
-			t.Errorf("in the end %+v", o)
-		}
-		j.want(t, 1, 1)
-	})
-}
-
-// The completion does not count where what travels with it fails.
-func TestAnAttemptIsNotCompletedWithoutTheResultOfItsEffect(t *testing.T) {
-	eachJoint(t, func(t *testing.T, j *joint) {
-		n := node.New(j.st, node.Options{Logger: slog.New(slog.DiscardHandler)})
-		ctx, stop := context.WithCancel(t.Context())
-		var first error
-		n.Handle("bill", func(ctx context.Context, occ *node.Occurrence) error {
-			_, _, err := j.do(effect.Completing(ctx), "k", func(ctx context.Context, tx *txn) (Invoice, error) {
-				if occ.Attempt == 1 {
-					return Invoice{}, tx.exec(ctx, "DELETE FROM duly_effects")
+				if first == nil {
+					t.Error("it was told of no error")
 				}
-				return tx.bill(ctx, 7, "2027-01", "")
+				if o := j.occurrence(t); o.State != duly.Succeeded || len(o.Attempts) != 2 || o.Attempts[0].Outcome != duly.AttemptFailed || o.Attempts[1].Outcome != duly.AttemptSucceeded {
+					t.Errorf("in the end %+v", o)
+				}
+				j.want(t, 1, 1)
 			})
-			if occ.Attempt == 1 {
-				first = err
-			} else {
-				stop()
-			}
-			return err
 		})
-		if err := n.Run(ctx); err != nil {
-			t.Error(err)
-		}
-		errorHas(t, first, duly.CodeConflict, "k")
-		if o := j.occurrence(t); o.State != duly.Succeeded || len(o.Attempts) != 2 || o.Attempts[0].Outcome != duly.AttemptFailed {
-			t.Errorf("in the end %+v", o)
-		}
-		j.want(t, 1, 1)
-	})
+	}
 }
 
 func TestCompleteIsRefusedWhereNoAttemptCanJoin(t *testing.T) {
