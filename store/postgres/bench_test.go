@@ -4,6 +4,7 @@ package postgres
 
 import (
 	"context"
+	commandline "flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,11 +27,11 @@ func BenchmarkLifecycle(b *testing.B) {
 }
 
 // BenchmarkLifecycleInFullStore is the same beside 100,000 idle schedules and
-// 3,000,000 finished occurrences, and again while old ones are trimmed: cost
+// 3,000,000 finished occurrences (-history), and again while old ones are trimmed: cost
 // must follow what is due, not what exists.
 func BenchmarkLifecycleInFullStore(b *testing.B) {
 	s := openBench(b)
-	fill(b, s, 100_000, fullHistory)
+	fill(b, s, 100_000, *fullHistory)
 	for _, batch := range []int{1, 1000} {
 		b.Run(fmt.Sprintf("batch=%d", batch), func(b *testing.B) { lifecycles(b, s, batch) })
 	}
@@ -54,7 +55,7 @@ func BenchmarkLifecycleInFullStore(b *testing.B) {
 	})
 }
 
-const fullHistory = 3_000_000
+var fullHistory = commandline.Int("history", 3_000_000, "how many finished occurrences a full store has")
 
 func lifecycles(b *testing.B, s *Store, batch int) {
 	ctx := context.Background()

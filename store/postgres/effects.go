@@ -168,7 +168,7 @@ func (end *ending) unlessOpen(key string) {
 
 // ResolveEffect implements store.Operator.
 func (s *Store) ResolveEffect(ctx context.Context, req store.ResolveEffectRequest) ([]string, error) {
-	return write(ctx, s, func(t *tx) ([]string, error) {
+	return asked(ctx, s, func(t *tx) ([]string, error) {
 		all, now, err := t.waitingFor(req)
 		if err != nil {
 			return nil, err

@@ -29,7 +29,7 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) ([]store.In
 			return nil, s.classify(err)
 		}
 	}
-	return write(ctx, s, func(t *tx) ([]store.Inserted, error) {
+	return asked(ctx, s, func(t *tx) ([]store.Inserted, error) {
 		in := &inserting{endings: newEndings(t, 0), req: &req, sent: map[int64]duly.State{}}
 		return in.run()
 	})

@@ -5,6 +5,8 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -122,6 +124,53 @@ func TestAPlainAttemptIsFinishedByOneStatement(t *testing.T) {
 	o, err := s.Occurrence(t.Context(), duly.OccurrenceID(claim.Schedule, claim.Period))
 	if err != nil || o.State != duly.Succeeded || len(o.Attempts) != 1 || o.Attempts[0].Effects.Created != 1 || len(o.Effects) != 1 || string(o.Effects[0].Result) != "1" {
 		t.Errorf("%+v (%v)", o, err)
+	}
+}
+
+// What an application's transaction holds is not waited for by people for as
+// long as it stays open.
+func TestPeopleAreToldThatAnOpenTransactionHoldsTheSchedule(t *testing.T) {
+	t.Parallel()
+	dsn := servers.Postgres(t).DSN
+	s, fire := dueOnce(t, dsn)
+	if _, err := fire(everyDue); err != nil {
+		t.Fatal(err)
+	}
+	res, err := s.Claim(t.Context(), store.ClaimRequest{Max: 1, Capabilities: []string{"handler:h"}})
+	if err != nil || len(res.Claims) != 1 {
+		t.Fatal(res, err)
+	}
+	c := res.Claims[0]
+	native, tx, err := openPgx(t, dsn)(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.FinishIn(t.Context(), native, store.Report{Seq: c.Seq, Token: c.Token, Outcome: duly.AttemptSucceeded, Next: store.Next{State: duly.Succeeded}}); err != nil {
+		t.Fatal(err)
+	}
+	id := duly.OccurrenceID(c.Schedule, c.Period)
+	now := store.NewOccurrence{Period: "now", Due: time.Now(), State: duly.Pending, Placement: store.Placement{Capability: "handler:h"}}
+	var wg sync.WaitGroup
+	for name, ask := range map[string]func() error{
+		"cancel": func() error { return s.Cancel(t.Context(), id, "ann", "") },
+		"pause":  func() error { return s.Pause(t.Context(), store.PauseRequest{Schedule: c.Schedule, By: "ann"}) },
+		"trigger": func() error {
+			_, err := s.Insert(t.Context(), store.InsertRequest{Schedule: c.Schedule, Occurrences: []store.NewOccurrence{now}})
+			return err
+		},
+	} {
+		wg.Go(func() {
+			if err := ask(); duly.CodeOf(err) != duly.CodeUnavailable || !strings.Contains(err.Error(), "holds the schedule") {
+				t.Errorf("%s is answered %v", name, err)
+			}
+		})
+	}
+	wg.Wait()
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Pause(t.Context(), store.PauseRequest{Schedule: c.Schedule, By: "ann"}); err != nil {
+		t.Errorf("after the commit: %v", err)
 	}
 }
 

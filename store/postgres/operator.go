@@ -60,7 +60,7 @@ func (s *Store) Resolve(ctx context.Context, occurrence string, to duly.State, b
 
 // operate carries out what a person asks of one occurrence.
 func (s *Store) operate(ctx context.Context, occurrence string, step func(*endings, *occ) error) error {
-	_, err := write(ctx, s, func(t *tx) (struct{}, error) {
+	_, err := asked(ctx, s, func(t *tx) (struct{}, error) {
 		o, now, err := t.occ(occurrence)
 		if err != nil {
 			return struct{}{}, err
@@ -153,7 +153,7 @@ func stateJSON(state int64) json.RawMessage {
 
 // Pause implements store.Operator.
 func (s *Store) Pause(ctx context.Context, req store.PauseRequest) error {
-	_, err := write(ctx, s, func(t *tx) (struct{}, error) {
+	_, err := asked(ctx, s, func(t *tx) (struct{}, error) {
 		sc, err := t.existing(req.Schedule)
 		if err != nil {
 			return struct{}{}, err
@@ -180,7 +180,7 @@ func (s *Store) Pause(ctx context.Context, req store.PauseRequest) error {
 // Resume implements store.Operator. The schedule is due at once, so that the
 // planner decides on what came due meanwhile and finds its next due time.
 func (s *Store) Resume(ctx context.Context, req store.ResumeRequest) error {
-	_, err := write(ctx, s, func(t *tx) (struct{}, error) {
+	_, err := asked(ctx, s, func(t *tx) (struct{}, error) {
 		sc, err := t.existing(req.Schedule)
 		if err != nil {
 			return struct{}{}, err

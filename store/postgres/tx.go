@@ -170,7 +170,7 @@ func (t *tx) flushTallyApart() {
 }
 
 // How long a transaction waits for what may be held by one of the application's:
-// reports and renewals, which are given again, and changes of definitions.
+// reports and renewals, which are given again, and what people ask for.
 const (
 	lockPatience   = 250 * time.Millisecond
 	changePatience = 3 * time.Second
@@ -179,6 +179,15 @@ const (
 // hurry has the transaction fail where it waits longer for a lock.
 func (t *tx) hurry(patience time.Duration) {
 	t.later("SELECT set_config('lock_timeout', ?, true)", strconv.FormatInt(patience.Milliseconds(), 10))
+}
+
+// asked is write for what people ask of schedules and occurrences: who waits for
+// a transaction of the application's is told so, and soon.
+func asked[T any](ctx context.Context, s *Store, fn func(*tx) (T, error)) (T, error) {
+	return write(ctx, s, func(t *tx) (T, error) {
+		t.hurry(changePatience)
+		return fn(t)
+	})
 }
 
 func (t *tx) flushSkips() {
