@@ -51,7 +51,8 @@ type Operator interface {
 
 	// Trim deletes up to limit ended occurrences that finished before a time,
 	// with their attempts, and old audit rows and ended nodes. Effects stay,
-	// and so does an occurrence that holds its schedule.
+	// and so does an occurrence that holds its schedule, or that is uncertain
+	// and waits for a person.
 	Trim(ctx context.Context, before time.Time, limit int) (int, error)
 }
 

@@ -153,7 +153,7 @@ func (s *Store) Trim(ctx context.Context, before time.Time, limit int) (int, err
 	return step(ctx, s, func() (int, error) {
 		gone := map[*occurrence]bool{}
 		for _, o := range s.all {
-			if len(gone) < limit && !o.State.Open() && o.FinishedAt.Before(before) && o.sched.held != o {
+			if len(gone) < limit && !o.State.Open() && o.State != duly.Uncertain && o.FinishedAt.Before(before) && o.sched.held != o {
 				gone[o] = true
 			}
 		}

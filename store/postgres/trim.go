@@ -28,7 +28,7 @@ func (s *Store) Trim(ctx context.Context, before time.Time, limit int) (int, err
 }
 
 // trimOccurrences deletes ended occurrences, the oldest first. Those that
-// still hold their schedule stay, and those whose schedule somebody has locked
+// still hold their schedule, or wait for a person, stay, and those whose schedule somebody has locked
 // are left for the next time.
 func (t *tx) trimOccurrences(cut int64, limit int) (int, error) {
 	end, err := t.firstSince("occurrences", "seq", "created_at", cut)
@@ -39,8 +39,8 @@ func (t *tx) trimOccurrences(cut int64, limit int) (int, error) {
 	var all []old
 	var seqs, sids, prevs []int64
 	err = t.query(`SELECT o.seq, o.sid, o.prev, o.state FROM duly.occurrences o JOIN duly.tracks t ON t.sid = o.sid
-		WHERE o.seq < ? AND o.state > 1 AND o.finished_at < ? AND t.held IS DISTINCT FROM o.seq ORDER BY o.seq LIMIT ? FOR NO KEY UPDATE OF t, o SKIP LOCKED`,
-		[]any{end, cut, limit}, func(r row) error {
+		WHERE o.seq < ? AND o.state > 1 AND o.state <> ? AND o.finished_at < ? AND t.held IS DISTINCT FROM o.seq ORDER BY o.seq LIMIT ? FOR NO KEY UPDATE OF t, o SKIP LOCKED`,
+		[]any{end, int16(uncertain), cut, limit}, func(r row) error {
 			all = append(all, old{r.int(0), r.int(1), r.int(2), r.int(3)})
 			seqs, sids, prevs = append(seqs, r.int(0)), append(sids, r.int(1)), append(prevs, r.int(2))
 			return nil

@@ -25,7 +25,7 @@ func (s *Store) Trim(ctx context.Context, before time.Time, limit int) (int, err
 }
 
 // trimOccurrences deletes ended occurrences, the oldest first. Those that
-// still hold their schedule stay.
+// still hold their schedule, or wait for a person, stay.
 func (t *tx) trimOccurrences(cut int64, limit int) (int, error) {
 	end, err := t.firstSince("occurrences", "seq", "created_at", cut)
 	if err != nil {
@@ -34,7 +34,7 @@ func (t *tx) trimOccurrences(cut int64, limit int) (int, error) {
 	type old struct{ seq, sid, prev, state, finished int64 }
 	var all []old
 	err = t.query(bg, `SELECT o.seq, o.sid, o.prev, o.state, o.finished_at FROM occurrences o JOIN schedules s ON s.sid = o.sid
-		WHERE o.seq < ? AND o.state > 1 AND o.finished_at < ? AND s.held IS NOT o.seq ORDER BY o.seq LIMIT ?`, []any{end, cut, limit}, func(r row) error {
+		WHERE o.seq < ? AND o.state > 1 AND o.state <> ? AND o.finished_at < ? AND s.held IS NOT o.seq ORDER BY o.seq LIMIT ?`, []any{end, uncertain, cut, limit}, func(r row) error {
 		all = append(all, old{r.int(0), r.int(1), r.int(2), r.int(3), r.int(4)})
 		return nil
 	})

@@ -51,6 +51,15 @@ func trim(g *group) {
 		e.wantState(id(c), duly.Succeeded)
 	})
 
+	g.claim("WhatWaitsForAPersonStays", func(e *env) {
+		c := e.started(sched{id: "a"})
+		e.finish(c, duly.AttemptUncertain, toUncertain)
+		wantEqual(e, "trimmed", doTrim(e, future(e), 100), 0)
+		e.wantState(id(c), duly.Uncertain)
+		e.must(e.st.Resolve(e.ctx, id(c), duly.Succeeded, "ann", "asked"))
+		wantEqual(e, "trimmed once it was resolved", doTrim(e, future(e), 100), 1)
+	})
+
 	g.claim("LimitBoundsATrim", func(e *env) {
 		e.apply(sched{id: "a", parallel: true})
 		e.pass(5 * time.Minute)
