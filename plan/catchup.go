@@ -163,12 +163,15 @@ func (d *decision) make(st stretch, from time.Time) bool {
 	})
 }
 
-// list visits the dues in a span, in order. It stops between two instants once
-// a bound is reached, or when visit answers false, and answers false then.
+// list visits the dues in a span, in order. It stops once a bound is reached, or
+// when visit answers false, and answers false then. A bound stops it between two
+// instants, and only before one that is late: the rest by itself would look as
+// if nothing had been interrupted.
 func (d *decision) list(from, to time.Time, visit func(due) bool) bool {
 	at, done := from, true
 	d.line.each(from, to, func(x due) bool {
-		if x.At.After(at) && (d.made >= d.lim.page || d.listed >= d.lim.scan) {
+		full := d.made >= d.lim.page || d.listed >= d.lim.scan
+		if full && x.At.After(at) && !d.onTime(x.At) {
 			d.stop(at)
 			done = false
 			return false

@@ -11,7 +11,7 @@ const (
 	// Grace is how late after due an occurrence still counts as made on time.
 	Grace = 5 * time.Second
 	// MaxPage is how many occurrences one decision makes at most, give or take
-	// those that are due at the very same instant.
+	// those that are due at the very same instant or within Grace.
 	MaxPage = 500
 	// LongRun is how many skipped or missed occurrences in a row are recorded
 	// one by one; more become one record.

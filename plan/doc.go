@@ -60,8 +60,10 @@
 //
 // A decision makes at most [MaxPage] occurrences and looks at a bounded number
 // of instants, then stops with the cursor where it got to and NextDue = now, so
-// that the rest comes with the next call and no schedule starves another. Long
-// runs of a plain cron expression or interval are counted, not listed.
+// that the rest comes with the next call and no schedule starves another. It
+// never stops within Grace, so that the rest is late too and comes under the
+// same policy. Long runs of a plain cron expression or interval are counted, not
+// listed.
 //
 // # Overlap
 //

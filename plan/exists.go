@@ -35,19 +35,23 @@ func (d *decision) gap(from, to time.Time) bool {
 
 // first returns the first instant of a stretch at which something came due that
 // does not exist: what was made is not owed, and not late.
-func (d *decision) first(st stretch) (first time.Time, ok bool) {
-	from, n := st.from, 0
-	if known := earlier(st.to, d.s.Ahead); from.Before(known) {
-		d.line.each(from, known, func(x due) bool {
-			n++
-			ok = !d.s.Exists[x.Period] || n > d.lim.scan
-			first = x.At
-			return !ok
-		})
-		from = known
-	}
-	if ok {
+//
+// It looks at no more of them than a decision lists; where all of those exist,
+// the next one does for the answer.
+func (d *decision) first(st stretch) (time.Time, bool) {
+	known := later(st.from, earlier(st.to, d.s.Ahead))
+	var first time.Time
+	n := 0
+	d.line.each(st.from, known, func(x due) bool {
+		n++
+		if d.s.Exists[x.Period] && n <= d.lim.scan {
+			return true
+		}
+		first = x.At
+		return false
+	})
+	if !first.IsZero() {
 		return first, true
 	}
-	return d.line.first(from, st.to)
+	return d.line.first(known, st.to)
 }

@@ -85,6 +85,20 @@ func TestCombineCoversNoPeriodThatAnEarlierTimingHad(t *testing.T) {
 	}
 }
 
+func TestAChangeDropsNoPeriodThatIsDone(t *testing.T) {
+	f := newFixture(t, "2026-11-29T10:00:00Z", cron("0 18 * * *", "combine"))
+	f.due.Ahead = instant(t, "2026-11-30T20:00:00Z") // when both days were made, as that of the 30th
+	f.revise("2026-11-29T12:00:00Z", cron("0 6 * * *", "combine"))
+	now := instant(t, "2026-11-29T13:00:00Z")
+	if diff := cmp.Diff([]string{"missed 2026-11-29 (definition changed)"}, lines(f.decide(now).Occurrences)); diff != "" {
+		t.Error("where neither is:", diff)
+	}
+	f.made["2026-11-29"], f.made["2026-11-30"] = true, true
+	if made := lines(f.decide(now).Occurrences); len(made) > 0 {
+		t.Error(made)
+	}
+}
+
 func TestCombineCoversNoPeriodThatAPersonHasAskedFor(t *testing.T) {
 	for _, def := range []duly.Schedule{cron("0 * * * *", "combine"), with(cron("0 * * * *", "all"), func(s *duly.Schedule) { s.Overlap = duly.OverlapCombine })} {
 		f := newFixture(t, "2026-11-30T10:30:00Z", def)

@@ -41,6 +41,36 @@ func TestOnTime(t *testing.T) {
 	}
 }
 
+// A page that ends within Grace would leave to the next one what looks as if
+// nothing had been interrupted.
+func TestNoPageEndsBetweenWhatIsLateAndWhatIsOnTime(t *testing.T) {
+	seconds := func(policy duly.CatchUpPolicy, most int) duly.Schedule {
+		return with(cron("* * * * * *", policy), func(s *duly.Schedule) { s.CatchUp.Max = most })
+	}
+	for _, c := range []struct {
+		name string
+		def  duly.Schedule
+		want map[string]int
+	}{
+		{"latest", seconds("latest", 0), map[string]int{"missed catch-up latest: a newer one was due": 7, "pending ": 1}},
+		{"none", seconds("none", 0), map[string]int{"missed catch-up none: came due while nothing could fire": 7, "pending ": 1}},
+		{"all, but two at most", seconds("all", 2), map[string]int{"missed catch-up max: only the newest 2 run": 6, "pending ": 2}},
+		{"all", seconds("all", 0), map[string]int{"pending ": 8}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for n := 1; n <= 9; n++ {
+				for _, lim := range []limits{{page: MaxPage, scan: n}, {page: n, scan: maxScan}} {
+					f := newFixture(t, "2026-11-30T10:00:01.1Z", c.def)
+					f.lim = lim
+					if diff := cmp.Diff(c.want, totals(f.fire("2026-11-30T10:00:09.2Z"))); diff != "" {
+						t.Errorf("%+v: %s", lim, diff)
+					}
+				}
+			}
+		})
+	}
+}
+
 func TestWhatIsLateIsACatchUp(t *testing.T) {
 	f := newFixture(t, "2026-11-30T10:00:30Z", cron("* * * * *", "all"))
 	var origins []duly.Origin
@@ -276,11 +306,10 @@ func TestAnIntervalBeginsWhereTheOldTimingEnded(t *testing.T) {
 	f := newFixture(t, "2027-02-10T10:25:01Z", cron("25 * * * *", ""))
 	f.revise("2027-02-10T10:26:00Z", cron("*/15 * * * *", ""))
 	for at, want := range map[string]string{"2027-02-10T10:30:01Z": "2027-02-10T10:25:00Z", "2027-02-10T10:45:01Z": "2027-02-10T10:30:00Z"} {
-		made := f.fire(at)
+		made := f.decide(instant(t, at)).Occurrences
 		if o := made[len(made)-1]; !o.IntervalStart.Equal(instant(t, want)) {
 			t.Errorf("%s: data from %v, want %s", o.Period, o.IntervalStart, want)
 		}
-		f.due.Cursor = instant(t, "2027-02-10T10:25:01Z")
 	}
 }
 
