@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -68,6 +69,7 @@ var measurements = []measurement{
 	{"latency", latency},
 	{"lateness", lateness},
 	{"burst", burst},
+	{"fairness", fairness},
 	{"joined", joined},
 	{"recovery", recovery},
 	{"scale", scale},
@@ -205,7 +207,8 @@ func expectSucceeded(ctx context.Context, st store.Store, want int64) error {
 }
 
 func create(ctx context.Context, st store.Store, at time.Time, count int, s duly.Schedule) error {
-	s.ID = "x"
+	name := cmp.Or(s.ID, "bench")
+	s.ID = name
 	p, faults := plan.Compile(s)
 	if len(faults) > 0 {
 		return faults[0]
@@ -213,7 +216,7 @@ func create(ctx context.Context, st store.Store, at time.Time, count int, s duly
 	for i := 0; i < count; i += applied {
 		defs := make([]store.Definition, 0, applied)
 		for j := i; j < min(i+applied, count); j++ {
-			s.ID = fmt.Sprintf("bench/%07d", j)
+			s.ID = fmt.Sprintf("%s/%07d", name, j)
 			defs = append(defs, store.Definition{Schedule: s, Next: p.Next})
 		}
 		if _, err := st.Apply(ctx, store.ApplyRequest{Now: at, Owner: "bench", By: "bench", Schedules: defs}); err != nil {

@@ -15,6 +15,9 @@ type Planner interface {
 	// occurrence whose schedule@period exists is left as it is: no error, not
 	// counted. With req.Claim set it then claims, in that same transaction.
 	//
+	// The earliest due come first, and of what is due at one instant queues
+	// take turns: a queue's n-th schedule comes before any queue's n+1st.
+	//
 	// A store's clock that was set back must not silence schedules whose
 	// cursor now lies ahead. The store keeps the highest now that a Fire has
 	// seen; when its now lies more than ClockTolerance behind that, Fire first

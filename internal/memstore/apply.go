@@ -137,6 +137,8 @@ func (s *Store) create(sc *schedule, d *encoded, owner string, at time.Time) (*s
 	sc.created, sc.updated, sc.removed, sc.orphaned = at, at, time.Time{}, time.Time{}
 	s.define(sc, d.hash, n, at)
 	sc.next = s.nextOf(d, sc.anchor, at)
+	s.turns[sc.def.Queue]++
+	sc.turn = s.turns[sc.def.Queue]
 	return sc, nil
 }
 

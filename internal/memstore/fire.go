@@ -174,7 +174,9 @@ func (f *firing) due() []*schedule {
 			all = append(all, sc)
 		}
 	}
-	slices.SortFunc(all, func(a, b *schedule) int { return cmp.Or(a.next.Compare(b.next), cmp.Compare(a.id, b.id)) })
+	slices.SortFunc(all, func(a, b *schedule) int {
+		return cmp.Or(a.next.Compare(b.next), cmp.Compare(a.turn, b.turn), cmp.Compare(a.id, b.id))
+	})
 	if len(all) > f.req.Limit {
 		all, f.res.More = all[:f.req.Limit], true
 	}

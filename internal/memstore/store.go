@@ -31,6 +31,7 @@ type Store struct {
 	seq       int64
 	token     int64
 	schedules map[string]*schedule
+	turns     map[string]int // the last one given, by queue
 	bySeq     map[int64]*occurrence
 	all       []*occurrence // in the order of creation
 	open      []*occurrence // those of them that are unfinished
@@ -55,7 +56,7 @@ func New(opt Options) *Store {
 		opt.Clock = time.Now
 	}
 	return &Store{
-		opt: opt, schedules: map[string]*schedule{}, bySeq: map[int64]*occurrence{}, queues: map[string]*queue{},
+		opt: opt, schedules: map[string]*schedule{}, turns: map[string]int{}, bySeq: map[int64]*occurrence{}, queues: map[string]*queue{},
 		leases: map[string]*namedLease{}, counts: map[duly.State]int64{},
 	}
 }
@@ -69,6 +70,7 @@ type schedule struct {
 	hash         string
 	anchor       time.Time
 	cursor, next time.Time
+	turn         int // its number within its queue
 	fired        int
 	held         *occurrence
 	created      time.Time

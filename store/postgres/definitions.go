@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/duly-dev/duly"
@@ -191,6 +192,10 @@ func (t *tx) createSome(all []*creation, queues map[string]int64, owner, by stri
 		return err
 	}
 	slices.Sort(sids)
+	turns, err := t.turns(all, queues)
+	if err != nil {
+		return err
+	}
 	n := len(all)
 	ids, audits, afters := make([]string, n), make([]string, n), make([]string, n)
 	numbers, queueIDs, anchors, next, revisions, newest, wants := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
@@ -209,12 +214,12 @@ func (t *tx) createSome(all []*creation, queues map[string]int64, owner, by stri
 		SELECT sid, id, ?, nullif(queue, 0), ?, ? FROM unnest(?::bigint[], ?::text[], ?::bigint[]) u (sid, id, queue)
 		ON CONFLICT (sid) DO UPDATE SET owner = excluded.owner, queue = excluded.queue, created_at = excluded.created_at, updated_at = excluded.updated_at,
 			removed_at = NULL, orphaned_at = NULL, alone = NULL`, owner, now, now, sids, ids, queueIDs)
-	t.later(`INSERT INTO duly.tracks (sid, id, next_due, cursor, newest, revision, revision_from, definition, anchor, wants)
-		SELECT sid, id, nullif(next, 0), ?, nullif(newest, 0), revision, ?, definition, anchor, wants
-		FROM unnest(?::bigint[], ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[]) u (sid, id, next, newest, revision, definition, anchor, wants)
-		ON CONFLICT (sid) DO UPDATE SET next_due = excluded.next_due, cursor = excluded.cursor, fired = 0, revision = excluded.revision,
+	t.later(`INSERT INTO duly.tracks (sid, id, next_due, turn, cursor, newest, revision, revision_from, definition, anchor, wants)
+		SELECT sid, id, nullif(next, 0), turn, ?, nullif(newest, 0), revision, ?, definition, anchor, wants
+		FROM unnest(?::bigint[], ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[]) u (sid, id, next, turn, newest, revision, definition, anchor, wants)
+		ON CONFLICT (sid) DO UPDATE SET next_due = excluded.next_due, turn = excluded.turn, cursor = excluded.cursor, fired = 0, revision = excluded.revision,
 			revision_from = excluded.revision_from, definition = excluded.definition, anchor = excluded.anchor, wants = excluded.wants`,
-		now, now, sids, ids, next, newest, revisions, numbers, anchors, wants)
+		now, now, sids, ids, next, turns, newest, revisions, numbers, anchors, wants)
 	var alone []int64
 	for _, c := range all {
 		if c.def.Schedule.WhenUnavailable == duly.UnavailableRun {
@@ -226,6 +231,34 @@ func (t *tx) createSome(all []*creation, queues map[string]int64, owner, by stri
 		now, plain(by), sids, revisions, numbers)
 	t.later(`INSERT INTO duly.audit (at, by, action, object, after) SELECT ?, ?, 'create', object, after FROM unnest(?::text[], ?::text[]) u (object, after)`, now, plain(by), audits, afters)
 	return t.send()
+}
+
+// turns gives each new schedule its turn: its number within its queue, so that
+// of what is due at one instant each queue's first comes before any queue's
+// second. One that moves to another queue keeps the turn that it has.
+func (t *tx) turns(all []*creation, queues map[string]int64) ([]int64, error) {
+	given := map[int64]int64{}
+	for _, c := range all {
+		given[queues[c.def.Schedule.Queue]]++
+	}
+	numbers := slices.Sorted(maps.Keys(given))
+	counts := make([]int64, len(numbers))
+	for i, queue := range numbers {
+		counts[i] = given[queue]
+	}
+	last := map[int64]int64{}
+	err := t.query(`INSERT INTO duly.turns AS t (queue, turn) SELECT * FROM unnest(?::bigint[], ?::bigint[]) u (queue, turn) ORDER BY queue
+		ON CONFLICT (queue) DO UPDATE SET turn = t.turn + excluded.turn RETURNING queue, turn`, []any{numbers, counts}, func(r row) error {
+		last[r.int(0)] = r.int(1)
+		return nil
+	})
+	turns := make([]int64, len(all))
+	for i, c := range all {
+		queue := queues[c.def.Schedule.Queue]
+		given[queue]--
+		turns[i] = last[queue] - given[queue]
+	}
+	return turns, err
 }
 
 // queues gives the shared queues that definitions name their numbers, made on

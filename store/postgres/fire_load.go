@@ -11,7 +11,7 @@ import (
 const selectDue = `SELECT t.sid, t.id, t.revision, t.revision_from, t.definition, t.wants, t.anchor, t.cursor, t.fired, t.newest, t.held, t.halted, t.open,
 		nextval('duly.seqs')
 	FROM (SELECT * FROM duly.tracks t WHERE t.next_due IS NOT NULL AND t.next_due <= coalesce(nullif(?1::bigint, 0), duly.clock())
-		ORDER BY t.next_due LIMIT ?2 FOR NO KEY UPDATE SKIP LOCKED) t`
+		ORDER BY t.next_due, t.turn LIMIT ?2 FOR NO KEY UPDATE SKIP LOCKED) t`
 
 // load takes the due schedules, and reads what deciding about them rests on.
 func (f *firing) load() (err error) {

@@ -130,15 +130,19 @@ func (t *tx) create(was *sched, d *definition, owner, by string, now int64) (*sc
 	if err != nil {
 		return nil, err
 	}
+	turn, err := t.turn(queue)
+	if err != nil {
+		return nil, err
+	}
 	if was != nil {
 		s.sid, s.revision, s.newest = was.sid, was.revision+1, was.newest
-		_, err = t.exec(`UPDATE schedules SET owner = ?, revision = ?, revision_from = ?, definition = ?, wants = ?, queue = ?, anchor = ?, cursor = ?, next_due = ?,
+		_, err = t.exec(`UPDATE schedules SET owner = ?, revision = ?, revision_from = ?, definition = ?, wants = ?, queue = ?, turn = ?, anchor = ?, cursor = ?, next_due = ?,
 				fired = 0, created_at = ?, updated_at = ?, removed_at = NULL, orphaned_at = NULL WHERE sid = ?`,
-			owner, s.revision, now, def, wantsOf(&d.Schedule), queue, s.anchor, s.cursor, opt(s.nextDue), now, now, s.sid)
+			owner, s.revision, now, def, wantsOf(&d.Schedule), queue, turn, s.anchor, s.cursor, opt(s.nextDue), now, now, s.sid)
 	} else {
-		err = t.returning(`INSERT INTO schedules (id, owner, revision, revision_from, definition, wants, queue, anchor, cursor, next_due, fired, created_at, updated_at)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?) RETURNING sid`,
-			[]any{id, owner, s.revision, now, def, wantsOf(&d.Schedule), queue, s.anchor, s.cursor, opt(s.nextDue), now, now}, func(r row) error {
+		err = t.returning(`INSERT INTO schedules (id, owner, revision, revision_from, definition, wants, queue, turn, anchor, cursor, next_due, fired, created_at, updated_at)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?) RETURNING sid`,
+			[]any{id, owner, s.revision, now, def, wantsOf(&d.Schedule), queue, turn, s.anchor, s.cursor, opt(s.nextDue), now, now}, func(r row) error {
 				s.sid = r.int(0)
 				return nil
 			})
@@ -161,6 +165,17 @@ func (t *tx) create(was *sched, d *definition, owner, by string, now int64) (*sc
 func (t *tx) addRevision(s *sched, by string, now int64) error {
 	_, err := t.exec("INSERT INTO revisions (sid, number, definition, from_at, by) VALUES (?, ?, ?, ?, ?)", s.sid, s.revision, s.definition, now, by)
 	return err
+}
+
+// turn is a new schedule's: its number within its queue, so that of what is due
+// at one instant each queue's first comes before any queue's second. One that
+// moves to another queue keeps the turn that it has.
+func (t *tx) turn(queue any) (turn int64, err error) {
+	err = t.returning("INSERT INTO turns (queue, turn) VALUES (coalesce(?, 0), 1) ON CONFLICT (queue) DO UPDATE SET turn = turn + 1 RETURNING turn", []any{queue}, func(r row) error {
+		turn = r.int(0)
+		return nil
+	})
+	return turn, err
 }
 
 func (t *tx) sharedQueue(name string) (any, error) {

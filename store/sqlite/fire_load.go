@@ -10,7 +10,7 @@ func (f *firing) load() error {
 	var paused []*dueRow
 	bySID := map[int64]*dueRow{}
 	err := f.query(bg, `SELECT sid, id, revision, revision_from, definition, wants, anchor, cursor, fired, newest, held, coalesce(paused_at, resume_from)
-		FROM schedules INDEXED BY schedules_due WHERE next_due IS NOT NULL AND next_due <= ? ORDER BY next_due LIMIT ?`,
+		FROM schedules INDEXED BY schedules_due WHERE next_due IS NOT NULL AND next_due <= ? ORDER BY next_due, turn LIMIT ?`,
 		[]any{f.now, f.req.Limit + 1}, func(r row) error {
 			if len(f.due) == f.req.Limit {
 				f.res.More = true

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"testing"
 	"time"
@@ -131,6 +132,29 @@ func fire(g *group) {
 		}
 		if fmt.Sprint(seen) != "[2 2 1]" {
 			e.Fatalf("took %v schedules with a limit of 2", seen)
+		}
+	})
+
+	g.claim("QueuesTakeTurnsInWhatIsDueAtOneInstant", func(e *env) {
+		var all []sched
+		for i := range 20 {
+			all = append(all, sched{id: fmt.Sprintf("crowd%02d", i), queue: "crowd"})
+		}
+		e.apply(all...)
+		e.apply(append(all, sched{id: "few1", queue: "few"}, sched{id: "few2", queue: "few"}, sched{id: "own1"}, sched{id: "own2"}, sched{id: "own3"})...)
+		e.pass(time.Minute)
+		for _, c := range []struct {
+			limit int
+			want  map[string]int // by the beginning of their names
+		}{{3, map[string]int{"cro": 1, "few": 1, "own": 1}}, {3, map[string]int{"cro": 1, "few": 1, "own": 1}}, {2, map[string]int{"cro": 1, "own": 1}}, {5, map[string]int{"cro": 5}}} {
+			res := e.fireWith(store.FireRequest{Plan: e.plan, Limit: c.limit})
+			fired := map[string]int{}
+			for _, f := range res.Fired {
+				fired[f.Schedule[:3]]++
+			}
+			if !maps.Equal(fired, c.want) {
+				e.Fatalf("fired %v, want %v", fired, c.want)
+			}
 		}
 	})
 
