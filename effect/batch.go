@@ -33,7 +33,7 @@ func Batch[T, I any](ctx context.Context, tx Tx, items []I, key func(item I) str
 	if err != nil || len(items) == 0 {
 		return nil, nil, err
 	}
-	if ctx, err = enter(ctx, keys); err != nil {
+	if ctx, err = enter(ctx, keys, nil); err != nil {
 		return nil, nil, err
 	}
 	if err := w.fence(ctx, tx); err != nil {
@@ -69,7 +69,10 @@ func DoBatch[T, I, X any](ctx context.Context, db DB[X], every int, items []I, k
 	if err != nil {
 		return nil, nil, err
 	}
-	if ctx, err = enter(ctx, keys); err != nil {
+	if err := apart(ctx, w, db, "batch of effects"); err != nil {
+		return nil, nil, err
+	}
+	if ctx, err = enter(ctx, keys, db); err != nil {
 		return nil, nil, err
 	}
 	results, reused = make([]T, 0, len(items)), make([]bool, 0, len(items))

@@ -91,7 +91,10 @@ func External[T, X any](ctx context.Context, db DB[X], key string, call Call[T])
 	if err != nil {
 		return result, false, err
 	}
-	if ctx, err = enter(ctx, map[string]bool{key: true}); err != nil {
+	if err := apart(ctx, w, db, e.name()); err != nil {
+		return result, false, err
+	}
+	if ctx, err = enter(ctx, map[string]bool{key: true}, nil); err != nil {
 		return result, false, err
 	}
 	if err := call.check(e); err != nil {

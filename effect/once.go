@@ -41,7 +41,7 @@ func Once[T any](ctx context.Context, tx Tx, key string, fn func(ctx context.Con
 	if tx == nil {
 		return result, false, duly.Invalid("tx", "is missing")
 	}
-	if ctx, err = enter(ctx, map[string]bool{key: true}); err != nil {
+	if ctx, err = enter(ctx, map[string]bool{key: true}, nil); err != nil {
 		return result, false, err
 	}
 	// The fence comes before the savepoint, so that it holds even where fn fails.
@@ -67,12 +67,19 @@ func Once[T any](ctx context.Context, tx Tx, key string, fn func(ctx context.Con
 // once. History is told after the commit.
 //
 // Where the answer to a commit is lost, Do asks the ledger what became of it.
+//
+// Inside of fn, effects in the same database use [Once] or [Batch] with tx:
+// where fences guard them, and on SQLite, those with a transaction of their own
+// would wait for this one, and are refused.
 func Do[T, X any](ctx context.Context, db DB[X], key string, fn func(ctx context.Context, tx X) (T, error)) (result T, reused bool, err error) {
 	w, e, err := prepare(ctx, key)
 	if err != nil {
 		return result, false, err
 	}
-	if ctx, err = enter(ctx, map[string]bool{key: true}); err != nil {
+	if err := apart(ctx, w, db, e.name()); err != nil {
+		return result, false, err
+	}
+	if ctx, err = enter(ctx, map[string]bool{key: true}, db); err != nil {
 		return result, false, err
 	}
 	var told duly.EffectReport

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 
 	"github.com/duly-dev/duly"
@@ -176,12 +177,14 @@ type scopeKey struct{}
 // scope is the keys whose functions are being called, innermost first.
 type scope struct {
 	keys  map[string]bool
+	db    any
 	outer *scope
 }
 
 // enter makes the context of the function for some keys. In it, the same effect
-// again can only be a mistake, and would wait for itself.
-func enter(ctx context.Context, keys map[string]bool) (context.Context, error) {
+// again can only be a mistake, and would wait for itself. db is what begins the
+// transaction that the function works in, nil where that is the application's.
+func enter(ctx context.Context, keys map[string]bool, db any) (context.Context, error) {
 	outer, _ := ctx.Value(scopeKey{}).(*scope)
 	for s := outer; s != nil; s = s.outer {
 		for key := range keys {
@@ -190,5 +193,21 @@ func enter(ctx context.Context, keys map[string]bool) (context.Context, error) {
 			}
 		}
 	}
-	return context.WithValue(notCompleting(ctx), scopeKey{}, &scope{keys, outer}), nil
+	return context.WithValue(notCompleting(ctx), scopeKey{}, &scope{keys, db, outer}), nil
+}
+
+// apart refuses a transaction of our own inside of the function of an effect
+// that has one in the same database, where the inner one would wait for the
+// outer one's fence, or for the only writer that the database takes.
+func apart[X any](ctx context.Context, w *work, db DB[X], name string) error {
+	if db == nil || !w.owned && db.Dialect() != sqldb.SQLite || !reflect.ValueOf(db).Comparable() {
+		return nil
+	}
+	outer, _ := ctx.Value(scopeKey{}).(*scope)
+	for s := outer; s != nil; s = s.outer {
+		if s.db == any(db) {
+			return duly.Errorf(duly.CodeInvalid, "%s is asked for inside the function of another effect, whose transaction it would wait for: use Once or Batch with that transaction, or have it before or after", name)
+		}
+	}
+	return nil
 }

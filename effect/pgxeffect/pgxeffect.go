@@ -2,6 +2,7 @@ package pgxeffect
 
 import (
 	"context"
+	"errors"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -33,16 +34,23 @@ func (t pgxTx) Send(ctx context.Context, all ...sqldb.Statement) error {
 	if t.tx == nil {
 		return duly.Invalid("tx", "is missing")
 	}
-	return send(ctx, t.tx, all)
+	return lost(t.tx, send(ctx, t.tx, all))
 }
 
-func (t pgxTx) Raw(_ context.Context, first ...sqldb.Statement) (any, func() (bool, error), error) {
+func (t pgxTx) Raw(ctx context.Context, first ...sqldb.Statement) (any, func() (bool, error), error) {
+	if t.tx == nil {
+		return nil, nil, duly.Invalid("tx", "is missing")
+	}
+	// Where its handle has ended it, its connection is somebody else's by now.
+	if errors.Is(t.tx.SendBatch(ctx, &pgx.Batch{}).Close(), pgx.ErrTxClosed) {
+		return nil, nil, errEnded
+	}
 	if len(first) == 0 {
 		return t.tx, func() (bool, error) { return true, nil }, nil
 	}
 	// Outside of a transaction a batch would be one of its own, and commit.
 	if t.tx.Conn().PgConn().TxStatus() == 'I' {
-		return nil, nil, duly.Errorf(duly.CodeConflict, "the transaction has been ended already")
+		return nil, nil, errEnded
 	}
 	p := &preceded{Tx: t.tx, first: first}
 	return p, func() (bool, error) { return len(p.first) == 0, p.err }, nil
@@ -53,7 +61,7 @@ func (t pgxTx) Exec(ctx context.Context, query string, args ...any) (int64, erro
 		return 0, duly.Invalid("tx", "is missing")
 	}
 	tag, err := t.tx.Exec(ctx, sqldb.Postgres.Rebind(query), args...)
-	return tag.RowsAffected(), err
+	return tag.RowsAffected(), lost(t.tx, err)
 }
 
 func (t pgxTx) Query(ctx context.Context, query string, args []any, each func(sqldb.Row) error) error {
@@ -62,7 +70,7 @@ func (t pgxTx) Query(ctx context.Context, query string, args []any, each func(sq
 	}
 	rows, err := t.tx.Query(ctx, sqldb.Postgres.Rebind(query), args...)
 	if err != nil {
-		return err
+		return lost(t.tx, err)
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -70,8 +78,10 @@ func (t pgxTx) Query(ctx context.Context, query string, args []any, each func(sq
 			return err
 		}
 	}
-	return rows.Err()
+	return lost(t.tx, rows.Err())
 }
+
+var errEnded = duly.Errorf(duly.CodeConflict, "the transaction has been ended already")
 
 type pgxDB struct{ db Beginner }
 

@@ -37,7 +37,7 @@ func (s *session) Send(ctx context.Context, all ...sqldb.Statement) error {
 	if closed := answers.Close(); err == nil {
 		err = closed
 	}
-	return err
+	return lost(s.tx, err)
 }
 
 func (s *session) Exec(ctx context.Context, query string, args ...any) (n int64, err error) {

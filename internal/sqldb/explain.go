@@ -18,6 +18,9 @@ func Explain(ctx context.Context, tx Tx, doing string, err error) error {
 }
 
 func explain(d Dialect, fault Fault, doing string, err error) error {
+	if duly.CodeOf(err) != duly.CodeInternal { // it has been explained already
+		return err
+	}
 	switch fault {
 	case Conflict:
 		return duly.Errorf(duly.CodeUnavailable, "%s: another transaction was in the way; try the whole transaction again: %w", doing, err)
@@ -30,7 +33,7 @@ func explain(d Dialect, fault Fault, doing string, err error) error {
 	case Aborted:
 		return duly.Errorf(duly.CodeInvalid, "%s: an earlier error has already doomed this transaction; roll it back and begin another: %w", doing, err)
 	}
-	if Ended(err) || duly.CodeOf(err) != duly.CodeInternal {
+	if Ended(err) {
 		return err
 	}
 	return duly.Errorf(duly.CodeInternal, "%s: %w", doing, err)
