@@ -6,6 +6,9 @@ import (
 	"github.com/duly-dev/duly"
 )
 
+// lookAhead bounds how many dues NextAlone looks at.
+const lookAhead = 10_000
+
 // Alone is what a node that cannot reach the store does by itself.
 type Alone struct {
 	Period string
@@ -28,7 +31,7 @@ type Alone struct {
 func (p *Plan) NextAlone(schedule string, anchor, since, after, now time.Time) (Alone, bool) {
 	var all Alone
 	seq := p.Timing.Sequence(anchor).PerPeriod(since)
-	for range lookBack {
+	for range lookAhead {
 		d, ok := seq.Next(after)
 		if !ok {
 			break

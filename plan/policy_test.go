@@ -71,6 +71,34 @@ func TestNoPageEndsBetweenWhatIsLateAndWhatIsOnTime(t *testing.T) {
 	}
 }
 
+// However many dues a holiday skips, the newest is the last one before it, and
+// the definition in force then has it.
+func TestTheNewestIsFoundBeyondALongHoliday(t *testing.T) {
+	seconds := func(policy duly.CatchUpPolicy, most int) duly.Schedule {
+		return with(cron("* * * * * *", policy), func(s *duly.Schedule) {
+			s.Calendar = &duly.CalendarRule{Holidays: []string{"2026-12-01"}}
+			s.CatchUp.Max = most
+		})
+	}
+	for _, c := range []struct {
+		name string
+		def  duly.Schedule
+		want []string
+	}{
+		{"latest", seconds("latest", 0), []string{"pending 2026-11-30T23:59:59Z"}},
+		{"all, but two at most", seconds("all", 2), []string{"pending 2026-11-30T23:59:58Z", "pending 2026-11-30T23:59:59Z"}},
+	} {
+		for _, scan := range []int{1000, maxScan, 1 << 30} {
+			f := newFixture(t, "2026-11-30T22:00:00Z", c.def)
+			f.revise("2026-11-30T23:00:00Z", c.def)
+			f.lim.scan = scan
+			if diff := cmp.Diff(c.want, pending(lines(f.fire("2026-12-01T14:00:00Z")))); diff != "" {
+				t.Errorf("%s, by %d: %s", c.name, scan, diff)
+			}
+		}
+	}
+}
+
 func TestWhatIsLateIsACatchUp(t *testing.T) {
 	f := newFixture(t, "2026-11-30T10:00:30Z", cron("* * * * *", "all"))
 	var origins []duly.Origin

@@ -115,24 +115,20 @@ func (l timeline) each(from, to time.Time, visit func(due) bool) {
 	}
 }
 
-// lookBack bounds how many dues are passed over to find one that runs.
-const lookBack = 10_000
-
 // back returns the nth newest due in a span that runs, counted from 1.
 func (l timeline) back(from, to time.Time, n int) (due, bool) {
 	for i := len(l) - 1; i >= 0; i-- {
 		seg := &l[i]
 		lo, hi := later(from, seg.from), earlier(to, seg.to)
-		before := hi.Add(1)
-		for range lookBack + n {
-			d, ok := seg.seq.Prev(before)
+		if !lo.Before(hi) {
+			continue
+		}
+		for before := hi.Add(1); ; {
+			d, ok := seg.seq.PrevRun(before)
 			if !ok || !d.At.After(lo) {
 				break
 			}
 			before = d.At
-			if d.Skip != "" {
-				continue
-			}
 			if n--; n == 0 {
 				return due{d, seg}, true
 			}

@@ -25,6 +25,10 @@ type Sequence struct {
 // as the end of the sequence.
 const maxSteps = 1 << 20
 
+// maxSkipped bounds the search for one that runs: by some years of days without
+// business, and by more than the seconds of the hour that a gap swallows.
+const maxSkipped = 4000
+
 // Next returns the first due with At strictly after the given instant, and
 // false if there is none. Several dues may have the same At; then it returns
 // the first of them.
@@ -60,6 +64,26 @@ func (s Sequence) Prev(before time.Time) (Due, bool) {
 	return s.due(n), true
 }
 
+// PrevRun is Prev for a due that runs. Days without business cost it one step
+// each, however much was due on them; it gives up after some thousand steps.
+func (s Sequence) PrevRun(before time.Time) (Due, bool) {
+	if !s.moves() {
+		n, ok := s.lastRun(before)
+		if !ok {
+			return Due{}, false
+		}
+		return s.due(n), true
+	}
+	for range maxSkipped {
+		d, ok := s.prevMoved(before)
+		if !ok || d.Skip == "" {
+			return d, ok
+		}
+		before = d.At
+	}
+	return Due{}, false
+}
+
 // Between yields the dues of a window, from < At <= to, in order. They are
 // computed one at a time, so a caller may stop early at no cost.
 func (s Sequence) Between(from, to time.Time) iter.Seq[Due] {
@@ -86,15 +110,15 @@ func (s Sequence) ByNominal(from, to time.Time) iter.Seq[Due] {
 }
 
 // Interval returns where the interval begins whose data a due is for: the
-// nominal instant of the one before it that ran. It is zero where there is no
-// such instant within the last thousand.
+// nominal instant of the one before it that ran. It is zero where there is none
+// that PrevRun would find.
 func (s Sequence) Interval(d Due) time.Time {
 	last, _ := s.lastRun(d.Nominal)
 	return last
 }
 
 // Last returns the last due that runs whose nominal instant is not after a
-// given one, and false if there is none among the last thousand.
+// given one, and false if there is none that PrevRun would find.
 func (s Sequence) Last(until time.Time) (Due, bool) {
 	n, ok := s.lastRun(until.Add(1))
 	if !ok {
@@ -104,14 +128,20 @@ func (s Sequence) Last(until time.Time) (Due, bool) {
 }
 
 func (s Sequence) lastRun(before time.Time) (time.Time, bool) {
-	n := before
-	for range 1000 {
+	n, b := before, s.t.business
+	for range maxSkipped {
 		var ok bool
 		if n, ok = s.prevNominal(n); !ok {
 			break
 		}
-		if s.t.business == nil && s.real == nil || s.due(n).Skip == "" {
+		if b == nil && s.real == nil || s.due(n).Skip == "" {
 			return n, true
+		}
+		if b == nil {
+			continue
+		}
+		if on := calendar.DateOf(n, s.t.loc); !b.IsBusinessDay(on) {
+			n = earlier(n, startOf(on, s.t.loc)) // nor does the rest of the day run
 		}
 	}
 	return time.Time{}, false
