@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/duly-dev/duly"
 	"github.com/duly-dev/duly/effect"
+	"github.com/duly-dev/duly/internal/sqldb"
 )
 
 func customers(n int) []int {
@@ -314,4 +316,104 @@ func TestBatchesInDifferingOrdersDoNotDeadlock(t *testing.T) {
 		close(start)
 		wg.Wait()
 	}
+}
+
+// In MySQL a transaction's plain reads answer as of its first one.
+func TestATransactionThatHadLookedBeforeFindsWhatWasCommittedSince(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		if r.Dialect == "sqlite" {
+			return // where it is the only writer from its beginning
+		}
+		ctx := owner(t.Context(), 1, nil)
+		tx := r.open(t, ctx)
+		defer tx.rollback()
+		if err := tx.Query(ctx, "SELECT n FROM counters", nil, func(sqldb.Row) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		all := customers(70)
+		if _, _, err := r.doBatch(ctx, all, 0, invoiceKey("p"), func(ctx context.Context, tx *txn, missing []int) ([]Invoice, error) {
+			return tx.billAll(ctx, missing, "p")
+		}); err != nil {
+			t.Fatal(err)
+		}
+		results, reused, err := effect.Batch(ctx, tx, all, invoiceKey("p"), func(context.Context, []int) ([]Invoice, error) { return nil, errBill })
+		if err != nil || count(reused) != len(all) || results[69].Customer != all[69] {
+			t.Errorf("%d reused, %v (%v)", count(reused), results, err)
+		}
+		one, again, err := effect.Once(ctx, tx, invoiceKey("p")(all[40]), func(context.Context) (Invoice, error) { return Invoice{}, errBill })
+		if err != nil || !again || one.Customer != all[40] {
+			t.Errorf("one: %+v (%v)", one, err)
+		}
+	})
+}
+
+// Whatever they hold, and whichever form of a statement they make necessary.
+func TestABatchKeepsEveryKeyAsItIs(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	bits := []string{"'", `"`, `\`, "\x00", "\n", "ü", " ", "{", "}", `{"a":1}`, "null", "1", "?", "$1", ":a", "--", "%", "\xff", "\u2028", "A", "a", `\x27`, `\"`, "😀", "\x7f", ","}
+	seen := map[string]bool{}
+	var keys []string
+	for len(keys) < 1500 {
+		n := 1 + rnd.IntN(5)
+		if rnd.IntN(30) == 0 {
+			n = 100 + rnd.IntN(1000) // and is then found by its digest
+		}
+		var b strings.Builder
+		for range n {
+			b.WriteString(bits[rnd.IntN(len(bits))])
+		}
+		key := b.String()[:min(b.Len(), 4096)]
+		if !seen[key] {
+			seen[key], keys = true, append(keys, key)
+		}
+	}
+	each(t, func(t *testing.T, r *rig) {
+		ctx := owner(t.Context(), 1, nil)
+		have := func(items []int) ([]Invoice, []bool, error) {
+			return r.doBatch(ctx, items, 600, func(i int) string { return keys[i] }, func(_ context.Context, _ *txn, missing []int) ([]Invoice, error) {
+				made := make([]Invoice, len(missing))
+				for j, i := range missing {
+					made[j] = Invoice{Customer: i, Note: strings.ToValidUTF8(keys[i], "")}
+				}
+				return made, nil
+			})
+		}
+		var wg sync.WaitGroup
+		for seed := range uint64(3) { // of the same keys, in differing orders
+			wg.Go(func() {
+				items := rand.New(rand.NewPCG(seed, 0)).Perm(len(keys))[:1000]
+				results, _, err := have(items)
+				for j, made := range results {
+					if made.Customer != items[j] {
+						t.Errorf("%q has the result of %q", keys[items[j]], keys[made.Customer])
+					}
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		items := make([]int, len(keys))
+		for i := range items {
+			items[i] = i
+		}
+		if _, _, err := have(items); err != nil {
+			t.Fatal(err)
+		}
+		if n := r.number(t, "SELECT count(*) FROM duly_effects WHERE state = 'done'"); n != len(keys) {
+			t.Errorf("%d rows for %d keys", n, len(keys))
+		}
+		for some := range slices.Chunk(keys, 500) {
+			found, err := r.find(ctx, some)
+			if err != nil || len(found) != len(some) {
+				t.Errorf("%d of %d are found (%v)", len(found), len(some), err)
+			}
+			for _, key := range some {
+				if found[key].Key != key {
+					t.Errorf("%q is found as %q", key, found[key].Key)
+				}
+			}
+		}
+	})
 }

@@ -45,6 +45,27 @@ func TestMissingTablesNameTheCommandThatCreatesThem(t *testing.T) {
 	})
 }
 
+// Whether MySQL is strict, and calls what is missing an error, or not.
+func TestTablesOfAnEarlierVersionAreChangedByMigrating(t *testing.T) {
+	d := servers.MariaDB(t)
+	prepared(t, openSQL(t, d))
+	ctx := owner(t.Context(), 1, nil)
+	for _, mode := range []string{"", "STRICT_ALL_TABLES"} {
+		strict := d
+		strict.DSN += "?sql_mode='" + mode + "'"
+		r := openSQL(t, strict)
+		have := func() error {
+			_, _, err := r.doBatch(ctx, []int{1, 2}, 0, invoiceKey(mode), func(context.Context, *txn, []int) ([]Invoice, error) { return make([]Invoice, 2), nil })
+			return err
+		}
+		r.exec(t, "ALTER TABLE duly_effects ALTER COLUMN state DROP DEFAULT")
+		errorHas(t, have(), duly.CodeInvalid, "too old", "duly effects ddl --dialect mysql", "effect.Migrate")
+		if err := errors.Join(r.migrate(ctx), have()); err != nil {
+			t.Errorf("mode %q, after migrating: %v", mode, err)
+		}
+	}
+}
+
 func uncommented(ddl string) string {
 	var b strings.Builder
 	for line := range strings.Lines(ddl) {

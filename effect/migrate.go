@@ -30,16 +30,20 @@ func Migrate[X any](ctx context.Context, db DB[X]) error {
 	return duly.Errorf(duly.CodeOf(err), "the effect ledger's tables cannot be created: %w", err)
 }
 
-// migrated is nil where the tables are there with all their columns.
+// migrated is nil where the tables are there as they should be.
 func migrated[X any](ctx context.Context, db DB[X]) error {
 	return sqldb.InTx(ctx, db, func(tx sqldb.Session[X]) error {
 		if _, err := readRows(ctx, tx, "FROM duly_effects WHERE 1 = 0"); err != nil {
 			return err
 		}
-		for _, probe := range []string{
+		probes := []string{
 			"SELECT claim, part, results, occurrence, attempt, token, resource, created_at FROM duly_batches WHERE 1 = 0",
 			"SELECT resource, token, raised_at FROM duly_fences WHERE 1 = 0",
-		} {
+		}
+		if tx.Dialect() == sqldb.MySQL {
+			probes = append(probes, "SELECT DEFAULT(state) FROM duly_effects WHERE 1 = 0")
+		}
+		for _, probe := range probes {
 			if err := tx.Query(ctx, probe, nil, func(sqldb.Row) error { return nil }); err != nil {
 				return err
 			}

@@ -17,12 +17,15 @@ func completeMany(ctx context.Context, tx Tx, w *work, b batch, fresh []int, res
 	// Where the first key is gone again, this is not the transaction any more
 	// that took it.
 	var still int64
-	err := tx.Query(ctx, `SELECT claim FROM duly_effects WHERE business_key = ?`, []any{b[fresh[0]].column}, func(r sqldb.Row) error { return r.Scan(&still) })
-	if err != nil {
+	var state State
+	err := tx.Query(ctx, `SELECT claim, state FROM duly_effects WHERE business_key = ?`, []any{b[fresh[0]].column}, func(r sqldb.Row) error { return r.Scan(&still, &state) })
+	switch {
+	case err != nil:
 		return sqldb.Explain(ctx, tx, "batch of effects", err)
-	}
-	if still != w.claim {
+	case still != w.claim:
 		return duly.Errorf(duly.CodeConflict, "batch of effects: its function has ended the transaction that it is part of")
+	case state != Done: // MySQL, where it is not strict, has no default and does not say so
+		return duly.Errorf(duly.CodeInvalid, "batch of effects: the effect ledger's tables are too old; change them with `duly effects ddl --dialect %s` or effect.Migrate", tx.Dialect())
 	}
 	parts := partsOf(fresh, results)
 	for len(parts) > 0 {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,6 +104,9 @@ func fillIn(ctx context.Context, tx Tx, rows []*row) error {
 			return err
 		}
 	}
+	if err := readLatestParts(ctx, tx, wanted); err != nil {
+		return err
+	}
 	for _, rows := range wanted {
 		return duly.Errorf(duly.CodeInternal, "effect %s is of a batch that duly_batches does not hold", rows[0].column)
 	}
@@ -123,6 +128,30 @@ func readParts(ctx context.Context, tx Tx, claims []int64, wanted map[place][]*r
 			where, args = where+" AND part = ?", append(args, p.part)
 		}
 	}
+	return queryParts(ctx, tx, where, args, wanted)
+}
+
+// readLatestParts reads what was committed after the transaction first looked.
+// Effects are read as they are now, and MySQL does not show their batches
+// otherwise. Each is asked for by its whole key, so that nothing beside it is
+// held.
+func readLatestParts(ctx context.Context, tx Tx, wanted map[place][]*row) error {
+	if tx.Dialect().Latest() == "" {
+		return nil
+	}
+	for some := range slices.Chunk(slices.Collect(maps.Keys(wanted)), rowsPerStatement) {
+		list := make([]string, len(some))
+		for i, p := range some {
+			list[i] = fmt.Sprintf("(%d,%d)", p.claim, p.part)
+		}
+		if err := queryParts(ctx, tx, "(claim, part) IN ("+strings.Join(list, ",")+")"+tx.Dialect().Latest(), nil, wanted); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func queryParts(ctx context.Context, tx Tx, where string, args []any, wanted map[place][]*row) error {
 	return tx.Query(ctx, `SELECT claim, part, results, occurrence, attempt, token, resource, created_at FROM duly_batches WHERE `+where, args, func(rows sqldb.Row) error {
 		var p place
 		var m maker

@@ -26,6 +26,9 @@ CREATE TABLE IF NOT EXISTS duly_effects (
     resolved_at     BIGINT
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET ascii COLLATE ascii_bin;
 
+-- Tables of an earlier version have no default.
+ALTER TABLE duly_effects ALTER COLUMN state SET DEFAULT 'done';
+
 -- Effects of a batch, 32 in a row, so that many of them cost little.
 CREATE TABLE IF NOT EXISTS duly_batches (
     claim      BIGINT       NOT NULL,

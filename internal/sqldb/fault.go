@@ -22,7 +22,7 @@ const (
 	Lost            // the connection is gone, and with it the answer
 	Aborted         // an earlier error has already doomed the transaction
 	ReadOnly        // the transaction or the database takes no writes
-	NoTable         // a table or a column of ours is missing
+	NoTable         // a table or a column of ours is missing, or not as it should be
 	Generic         // SQLite's code for what has no code of its own, a missing table too
 	Duplicate       // a unique key is taken
 	Refused         // any other answer of the database itself
@@ -93,7 +93,7 @@ func mysqlFault(number int64) Fault {
 		return Duplicate
 	case 1290, 1792, 1836: // --read-only, read-only transaction, read-only mode
 		return ReadOnly
-	case 1146, 1054: // no such table, unknown column
+	case 1146, 1054, 1364: // no such table, unknown column, a column without its default
 		return NoTable
 	case 1053, 1077, 1927, 1047: // shutting down, shut down, killed, not ready
 		return Lost

@@ -93,7 +93,7 @@ async function ofBatch(tx: Tx, e: Effect, entry: Entry, item: number): Promise<E
   if (!/^[0-9]+$/.test(entry.claim)) throw new DulyError("internal", `${e.name} has a broken claim`);
   // The claim stands in the statement, since not every driver can send a number that large.
   const [part] = await tx.query(
-    `SELECT results, occurrence, attempt, token, created_at FROM duly_batches WHERE claim = ${entry.claim} AND part = ?`, [item >> partShift]);
+    `SELECT results, occurrence, attempt, token, created_at FROM duly_batches WHERE claim = ${entry.claim} AND part = ?${latest(tx.dialect)}`, [item >> partShift]);
   if (part === undefined) throw new DulyError("internal", `${e.name} is of a batch that duly_batches does not hold`);
   const results = text(part["results"]);
   const own = results === undefined ? undefined : (JSON.parse(results) as unknown[])[item % (1 << partShift)];
