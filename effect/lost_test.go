@@ -13,17 +13,27 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/jackc/pgx/v5"
+
+	"github.com/duly-dev/duly"
+	"github.com/duly-dev/duly/control"
 	"github.com/duly-dev/duly/effect"
 	"github.com/duly-dev/duly/internal/sqltest"
+	"github.com/duly-dev/duly/store"
 )
 
 // wire is a proxy before a database server's socket. Armed, it lets the next
 // COMMIT through, waits for the server's answer, and cuts the connection instead
 // of passing it on: committed, but nobody was told.
+//
+// Where left is above zero, it cuts the connection at that message of a client's,
+// without passing it on.
 type wire struct {
 	armed atomic.Bool
 	cuts  atomic.Int32
+	left  atomic.Int32
 }
 
 var (
@@ -99,6 +109,9 @@ func (l *wire) carry(client, server net.Conn) {
 	for {
 		n, err := client.Read(buf)
 		if n > 0 {
+			if l.left.Load() > 0 && l.left.Add(-1) == 0 {
+				break
+			}
 			if bytes.Contains(bytes.ToLower(buf[:n]), []byte("commit")) && l.armed.CompareAndSwap(true, false) {
 				cut.Store(true)
 			}
@@ -179,5 +192,80 @@ func TestAnExternalEffectSurvivesLostAnswersOfTheDatabase(t *testing.T) {
 		if p.calls != 2 || l.cuts.Load() != 2 {
 			t.Errorf("%d calls for two effects, %d answers lost", p.calls, l.cuts.Load())
 		}
+	})
+}
+
+// Whichever statement meets it, and however pgx calls it: the transaction begins
+// anew, and effect and completion are one all the same.
+func TestAConnectionThatIsCutAtAnyMessageIsReplaced(t *testing.T) {
+	base := servers.Postgres(t)
+	j := newJoint(t, base, openPGX, time.Minute)
+	cut, l := through(t, base)
+	ctl := control.New(j.st)
+	r := *j.rig
+	r.Database = cut
+	done := 1
+	eachMode(t, &r, func(t *testing.T, _ string, db effect.DB[pgx.Tx]) {
+		for message := range int32(8) {
+			for _, batch := range []bool{false, true} {
+				claim := j.claim(t)
+				ctx := effect.Completing(j.grant(t.Context(), claim))
+				bill := func(ctx context.Context, tx pgx.Tx) error {
+					_, err := tx.Exec(ctx, "INSERT INTO invoices (customer, period, note) VALUES (1, $1, '')", claim.Period)
+					return err
+				}
+				l.left.Store(message)
+				var err error
+				if batch {
+					_, _, err = effect.DoBatch(ctx, db, 0, []string{"a", "b"}, func(s string) string { return claim.Period + s },
+						func(ctx context.Context, tx pgx.Tx, missing []string) ([]struct{}, error) {
+							return make([]struct{}, 2), bill(ctx, tx)
+						})
+				} else {
+					_, _, err = effect.Do(ctx, db, claim.Period, func(ctx context.Context, tx pgx.Tx) (struct{}, error) { return struct{}{}, bill(ctx, tx) })
+				}
+				l.left.Store(0)
+				if err != nil {
+					t.Errorf("cut at message %d, batch %v: %v", message, batch, err)
+				}
+				o, err := ctl.Trigger(t.Context(), control.TriggerRequest{Schedule: "bills", By: "test"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				j.id = o.ID
+				done++
+			}
+		}
+	})
+	done-- // the last one was not claimed
+	if n := j.number(t, "SELECT count(*) FROM duly.occurrences WHERE state = 2"); n != done {
+		t.Errorf("%d of %d have succeeded", n, done)
+	}
+	if n := j.number(t, "SELECT count(DISTINCT period) FROM invoices"); n != done || j.number(t, "SELECT count(*) FROM invoices") != done {
+		t.Errorf("%d of %d are billed", n, done)
+	}
+	if n := j.number(t, "SELECT sum(n2)::bigint FROM duly.tallies"); n != done {
+		t.Errorf("%d of %d are counted", n, done)
+	}
+}
+
+// claim begins an attempt of what is due.
+func (j *joint) claim(t *testing.T) store.Claim {
+	t.Helper()
+	res, err := j.st.Claim(t.Context(), store.ClaimRequest{Max: 1, Capabilities: []string{"handler:bill"}})
+	if err != nil || len(res.Claims) != 1 {
+		t.Fatalf("claimed %+v (%v)", res.Claims, err)
+	}
+	return res.Claims[0]
+}
+
+// grant is the context of an attempt, as a node makes it.
+func (j *joint) grant(ctx context.Context, c store.Claim) context.Context {
+	return duly.WithGrant(ctx, duly.Grant{
+		Occurrence: duly.OccurrenceID(c.Schedule, c.Period), Attempt: c.Attempt, Token: c.Token, Resource: c.Resource(),
+		Complete: func(ctx context.Context, tx any, told []duly.EffectReport) error {
+			_, err := j.st.(store.Joiner).FinishIn(ctx, tx, store.Report{Seq: c.Seq, Token: c.Token, Outcome: duly.AttemptSucceeded, Effects: told, Next: store.Next{State: duly.Succeeded}})
+			return err
+		},
 	})
 }

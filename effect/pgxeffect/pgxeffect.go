@@ -2,7 +2,6 @@ package pgxeffect
 
 import (
 	"context"
-	"errors"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -34,15 +33,14 @@ func (t pgxTx) Send(ctx context.Context, all ...sqldb.Statement) error {
 	if t.tx == nil {
 		return duly.Invalid("tx", "is missing")
 	}
-	return lost(t.tx, send(ctx, t.tx, all))
+	return lost(t.tx.Conn(), send(ctx, t.tx, all))
 }
 
-func (t pgxTx) Raw(ctx context.Context, first ...sqldb.Statement) (any, func() (bool, error), error) {
+func (t pgxTx) Raw(_ context.Context, first ...sqldb.Statement) (any, func() (bool, error), error) {
 	if t.tx == nil {
 		return nil, nil, duly.Invalid("tx", "is missing")
 	}
-	// Where its handle has ended it, its connection is somebody else's by now.
-	if errors.Is(t.tx.SendBatch(ctx, &pgx.Batch{}).Close(), pgx.ErrTxClosed) {
+	if hasEnded(t.tx) {
 		return nil, nil, errEnded
 	}
 	if len(first) == 0 {
@@ -61,7 +59,7 @@ func (t pgxTx) Exec(ctx context.Context, query string, args ...any) (int64, erro
 		return 0, duly.Invalid("tx", "is missing")
 	}
 	tag, err := t.tx.Exec(ctx, sqldb.Postgres.Rebind(query), args...)
-	return tag.RowsAffected(), lost(t.tx, err)
+	return tag.RowsAffected(), lost(t.tx.Conn(), err)
 }
 
 func (t pgxTx) Query(ctx context.Context, query string, args []any, each func(sqldb.Row) error) error {
@@ -70,7 +68,7 @@ func (t pgxTx) Query(ctx context.Context, query string, args []any, each func(sq
 	}
 	rows, err := t.tx.Query(ctx, sqldb.Postgres.Rebind(query), args...)
 	if err != nil {
-		return lost(t.tx, err)
+		return lost(t.tx.Conn(), err)
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -78,7 +76,7 @@ func (t pgxTx) Query(ctx context.Context, query string, args []any, each func(sq
 			return err
 		}
 	}
-	return lost(t.tx, rows.Err())
+	return lost(t.tx.Conn(), rows.Err())
 }
 
 var errEnded = duly.Errorf(duly.CodeConflict, "the transaction has been ended already")
@@ -103,5 +101,5 @@ func (d pgxDB) Begin(ctx context.Context) (sqldb.Session[pgx.Tx], error) {
 		}
 		s.tx = tx
 	}
-	return sqldb.Session[pgx.Tx]{Tx: s, Native: func() pgx.Tx { return s.tx }, Commit: s.commit, Rollback: s.rollback}, nil
+	return sqldb.Session[pgx.Tx]{Tx: s, Native: func() pgx.Tx { return s.tx }, Commit: s.commit, Rollback: s.rollback, Gone: s.gone}, nil
 }

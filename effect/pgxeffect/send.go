@@ -72,7 +72,7 @@ func (p *preceded) SendBatch(ctx context.Context, line *pgx.Batch) pgx.BatchResu
 	queue(all, p.first)
 	all.QueuedQueries = append(all.QueuedQueries, line.QueuedQueries...)
 	answers := p.Tx.SendBatch(ctx, all)
-	p.err = read(answers, p.first)
+	p.err = lost(p.Tx.Conn(), read(answers, p.first))
 	p.first = nil
 	return answers
 }

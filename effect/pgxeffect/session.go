@@ -37,7 +37,11 @@ func (s *session) Send(ctx context.Context, all ...sqldb.Statement) error {
 	if closed := answers.Close(); err == nil {
 		err = closed
 	}
-	return lost(s.tx, err)
+	c := s.tx.Conn()
+	if err != nil && c == nil && !sqldb.Ended(err) && sqldb.Postgres.FaultOf(err) == sqldb.Other {
+		return gone{err} // the pool had none to give
+	}
+	return lost(c, err)
 }
 
 func (s *session) Exec(ctx context.Context, query string, args ...any) (n int64, err error) {
@@ -74,4 +78,12 @@ func (s *session) rollback(ctx context.Context) error {
 		return nil
 	}
 	return s.tx.Rollback(ctx)
+}
+
+func (s *session) gone() bool {
+	if s.tx == nil || hasEnded(s.tx) {
+		return false
+	}
+	c := s.tx.Conn()
+	return c != nil && c.IsClosed()
 }

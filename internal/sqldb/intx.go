@@ -57,7 +57,7 @@ func once[X any](ctx context.Context, db DB[X], fn func(Session[X]) error) (agai
 		}
 	}()
 	if err := fn(s); err != nil {
-		return repeatable(db.Dialect(), err), err
+		return repeatable(db.Dialect(), err) || s.Gone != nil && s.Gone(), err
 	}
 	err = s.Commit(ctx)
 	if err == nil {

@@ -57,6 +57,9 @@ type Session[X any] struct {
 	Native   func() X
 	Commit   func(ctx context.Context) error
 	Rollback func(ctx context.Context) error
+	// Gone reports whether its connection is gone, whatever the function was told
+	// or says itself. Nil where the driver's errors tell.
+	Gone func() bool
 }
 
 // Statements is what database/sql can do with a transaction.

@@ -2,7 +2,10 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
+	"database/sql/driver"
 	"errors"
+	"io"
 	"net"
 	"strings"
 
@@ -58,6 +61,8 @@ func disconnected(err error) bool {
 	var e *pgconn.PgError
 	switch {
 	case errors.As(err, &connect), errors.As(err, &network):
+		return true
+	case errors.Is(err, pgconn.ErrConnClosed), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone):
 		return true
 	case errors.As(err, &e):
 		return strings.HasPrefix(e.Code, "08") || strings.HasPrefix(e.Code, "57P") || e.Code == idleInTransaction || e.Code == readOnlyTransaction
