@@ -5,6 +5,7 @@ package effect_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -110,6 +111,7 @@ func (l *wire) carry(client, server net.Conn) {
 		n, err := client.Read(buf)
 		if n > 0 {
 			if l.left.Load() > 0 && l.left.Add(-1) == 0 {
+				l.cuts.Add(1)
 				break
 			}
 			if bytes.Contains(bytes.ToLower(buf[:n]), []byte("commit")) && l.armed.CompareAndSwap(true, false) {
@@ -268,4 +270,38 @@ func (j *joint) grant(ctx context.Context, c store.Claim) context.Context {
 			return err
 		},
 	})
+}
+
+// A statement that meets it need not know what it has met.
+func TestATransactionWhoseConnectionIsCutBeginsAnew(t *testing.T) {
+	const messages = 12 // and more than there are
+	try := func(t *testing.T, r *rig, l *wire) {
+		for message := range int32(messages) {
+			for _, batch := range []bool{false, true} {
+				period := fmt.Sprint(message, batch)
+				l.left.Store(message)
+				var err error
+				if batch {
+					_, _, err = r.doBatch(owner(t.Context(), 1, nil), []int{1}, 0, invoiceKey(period), func(ctx context.Context, tx *txn, missing []int) ([]Invoice, error) {
+						return tx.billAll(ctx, missing, period)
+					})
+				} else {
+					_, _, err = r.do(owner(t.Context(), 1, nil), period, func(ctx context.Context, tx *txn) (Invoice, error) { return tx.bill(ctx, 1, period, "") })
+				}
+				l.left.Store(0)
+				if err != nil {
+					t.Errorf("cut at message %d, batch %v: %v", message, batch, err)
+				}
+			}
+		}
+		r.want(t, 2*messages, 2*messages)
+	}
+	eachLine(t, try)
+	for _, mode := range []string{"exec", "simple_protocol"} { // in which pgx says no more than that the connection is closed
+		t.Run(mode, func(t *testing.T) {
+			d, l := through(t, servers.Postgres(t))
+			d.DSN += "&default_query_exec_mode=" + mode
+			try(t, prepared(t, openSQL(t, d)), l)
+		})
+	}
 }

@@ -297,7 +297,7 @@ type crashing struct {
 	dead bool
 }
 
-var errCrashed = errors.New("this process is dead")
+var errCrashed = duly.Invalid("db", "is that of a process that is dead") // which nothing tries again
 
 func (c *crashing) Begin(ctx context.Context) (sqldb.Session[*sql.Tx], error) {
 	if c.dead {

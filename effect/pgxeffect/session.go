@@ -80,7 +80,7 @@ func (s *session) rollback(ctx context.Context) error {
 	return s.tx.Rollback(ctx)
 }
 
-func (s *session) gone() bool {
+func (s *session) gone(context.Context) bool {
 	if s.tx == nil || hasEnded(s.tx) {
 		return false
 	}

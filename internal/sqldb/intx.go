@@ -48,7 +48,7 @@ func InTx[X any](ctx context.Context, db DB[X], fn func(Session[X]) error) error
 func once[X any](ctx context.Context, db DB[X], fn func(Session[X]) error) (again bool, err error) {
 	s, err := db.Begin(ctx)
 	if err != nil {
-		return repeatable(db.Dialect(), err), ended(db.Dialect(), "begin a transaction", err)
+		return unanswered(db.Dialect(), err), ended(db.Dialect(), "begin a transaction", err)
 	}
 	committed := false
 	defer func() {
@@ -57,20 +57,20 @@ func once[X any](ctx context.Context, db DB[X], fn func(Session[X]) error) (agai
 		}
 	}()
 	if err := fn(s); err != nil {
-		return repeatable(db.Dialect(), err) || s.Gone != nil && s.Gone(), err
+		return repeatable(db.Dialect(), err) || ctx.Err() == nil && s.Gone(ctx), err
 	}
 	err = s.Commit(ctx)
 	if err == nil {
 		committed = true
 		return false, nil
 	}
-	return uncommitted(db.Dialect(), err), ended(db.Dialect(), "commit", err)
+	return unanswered(db.Dialect(), err), ended(db.Dialect(), "commit", err)
 }
 
-// uncommitted reports whether a failed commit is worth another try: the
-// database was in the way of itself, or did not answer, so that nobody knows
+// unanswered reports whether a begin or commit that failed is worth another try:
+// the database was in the way of itself, or did not answer, so that nobody knows
 // whether it committed.
-func uncommitted(d Dialect, err error) bool {
+func unanswered(d Dialect, err error) bool {
 	switch d.FaultOf(err) {
 	case Conflict, Lost, Other:
 		return !Ended(err) && duly.CodeOf(err) != duly.CodeInvalid

@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"database/sql"
+	"errors"
 
 	"github.com/duly-dev/duly"
 )
@@ -58,8 +59,8 @@ type Session[X any] struct {
 	Commit   func(ctx context.Context) error
 	Rollback func(ctx context.Context) error
 	// Gone reports whether its connection is gone, whatever the function was told
-	// or says itself. Nil where the driver's errors tell.
-	Gone func() bool
+	// or says itself: drivers have errors for that which only they know.
+	Gone func(ctx context.Context) bool
 }
 
 // Statements is what database/sql can do with a transaction.
@@ -173,5 +174,16 @@ func (d stdDB) Begin(ctx context.Context) (Session[*sql.Tx], error) {
 		Tx: NewTx(d.dialect, tx), Native: func() *sql.Tx { return tx },
 		Commit:   func(context.Context) error { return tx.Commit() },
 		Rollback: func(context.Context) error { return tx.Rollback() },
+		Gone:     func(ctx context.Context) bool { return d.gone(ctx, tx) },
 	}, nil
+}
+
+// gone asks for an answer, be it that the transaction is doomed.
+func (d stdDB) gone(ctx context.Context, tx *sql.Tx) bool {
+	if d.dialect == SQLite {
+		return false
+	}
+	_, err := tx.ExecContext(ctx, "SELECT 1")
+	fault := d.dialect.FaultOf(err)
+	return err != nil && !errors.Is(err, sql.ErrTxDone) && !Ended(err) && (fault == Lost || fault == Other)
 }
