@@ -8,13 +8,16 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/duly-dev/duly"
 	"github.com/duly-dev/duly/effect"
 	"github.com/duly-dev/duly/effect/pgxeffect"
 	"github.com/duly-dev/duly/internal/sqltest"
+	"github.com/duly-dev/duly/store"
 )
 
 func TestEachIsolationLevelKeepsThePromise(t *testing.T) {
@@ -139,4 +142,45 @@ func TestPgxWorksInEachOfItsModes(t *testing.T) {
 			t.Errorf("%s: %v", mode, err)
 		}
 	}
+}
+
+// Its snapshot is older than the lease, which it would have to change.
+func TestAnIsolatedTransactionOlderThanARenewalIsToBeTriedAgain(t *testing.T) {
+	j := newJoint(t, servers.Postgres(t), openPGX, time.Minute)
+	c := j.claim(t)
+	ctx := j.grant(t.Context(), c)
+	for _, renewed := range []bool{true, false} {
+		tx, err := j.begin(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tx.rollback()
+		if err := tx.exec(ctx, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := effect.Once(ctx, tx, "k", biller(tx, 1, "p", "")); err != nil {
+			t.Fatal(err)
+		}
+		if renewed {
+			if _, err := j.st.Renew(ctx, 0, []store.Renewal{{Seq: c.Seq, Token: c.Token, Lease: time.Minute}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err = effect.Complete(ctx, tx)
+		if (err != nil) != renewed || renewed && !effect.Retryable(effect.Postgres, err) {
+			t.Errorf("renewed %v: %v", renewed, err)
+		}
+		if err == nil {
+			err = tx.commit()
+		} else {
+			err = tx.rollback()
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if o := j.occurrence(t); o.State != duly.Succeeded {
+		t.Errorf("in the end %s", o.State)
+	}
+	j.want(t, 1, 1)
 }
