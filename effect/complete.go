@@ -25,10 +25,12 @@ import (
 // commit soon: until then the occurrence is locked, and others of its schedule
 // cannot end. On PostgreSQL, later statements of the transaction are planned as
 // Duly's are, by indexes alone. There, one that is REPEATABLE READ or
-// SERIALIZABLE and began before the lease was last renewed, which happens after
-// a third of it, is unavailable: keep it shorter than that. After a commit the handler returns nil; an error that it returns
-// all the same is logged and changes nothing. After a rollback the attempt goes
-// on as if nothing had been said, and the handler's return value decides.
+// SERIALIZABLE and began before the lease was last renewed is unavailable: keep
+// it shorter than a third of the lease, and than 10 seconds.
+//
+// After a commit the handler returns nil; an error that it returns all the same
+// is logged and changes nothing. After a rollback the attempt goes on as if
+// nothing had been said, and the handler's return value decides.
 //
 // Only a success can join. A failure is what the handler returns.
 //
