@@ -43,17 +43,10 @@ func TestJoinInEveryModeOfPgx(t *testing.T) {
 // the store counts, so that no commit waits for it.
 func TestAnOpenTransactionHoldsNoCount(t *testing.T) {
 	dsn := servers.Postgres(t).DSN
-	s, fire := dueOnce(t, dsn)
-	if _, err := fire(everyDue); err != nil {
-		t.Fatal(err)
-	}
-	res, err := s.Claim(t.Context(), store.ClaimRequest{Max: 3, Capabilities: []string{"handler:h"}})
-	if err != nil || len(res.Claims) != 3 {
-		t.Fatal(res, err)
-	}
+	s, claims := claimed(t, dsn, 3)
 	begin := openPgx(t, dsn)
 	var open []storetest.AppTx
-	for _, c := range res.Claims {
+	for _, c := range claims {
 		native, tx, err := begin(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -64,8 +57,9 @@ func TestAnOpenTransactionHoldsNoCount(t *testing.T) {
 		}
 		open = append(open, tx)
 	}
-	count := func(query string) (n int64) {
-		if n, err = look(t.Context(), s, func(c *conn) (int64, error) { return c.number(query) }); err != nil {
+	count := func(query string) int64 {
+		n, err := look(t.Context(), s, func(c *conn) (int64, error) { return c.number(query) })
+		if err != nil {
 			t.Fatal(err)
 		}
 		return n
@@ -88,15 +82,8 @@ func TestAnOpenTransactionHoldsNoCount(t *testing.T) {
 
 func TestAPlainAttemptIsFinishedByOneStatement(t *testing.T) {
 	dsn := servers.Postgres(t).DSN
-	s, fire := dueOnce(t, dsn)
-	if _, err := fire(everyDue); err != nil {
-		t.Fatal(err)
-	}
-	res, err := s.Claim(t.Context(), store.ClaimRequest{Max: 1, Capabilities: []string{"handler:h"}})
-	if err != nil || len(res.Claims) != 1 {
-		t.Fatal(res, err)
-	}
-	claim := res.Claims[0]
+	s, claims := claimed(t, dsn, 1)
+	claim := claims[0]
 	for _, c := range []struct {
 		token int64
 		done  bool
@@ -132,15 +119,8 @@ func TestAPlainAttemptIsFinishedByOneStatement(t *testing.T) {
 func TestPeopleAreToldThatAnOpenTransactionHoldsTheSchedule(t *testing.T) {
 	t.Parallel()
 	dsn := servers.Postgres(t).DSN
-	s, fire := dueOnce(t, dsn)
-	if _, err := fire(everyDue); err != nil {
-		t.Fatal(err)
-	}
-	res, err := s.Claim(t.Context(), store.ClaimRequest{Max: 1, Capabilities: []string{"handler:h"}})
-	if err != nil || len(res.Claims) != 1 {
-		t.Fatal(res, err)
-	}
-	c := res.Claims[0]
+	s, claims := claimed(t, dsn, 1)
+	c := claims[0]
 	native, tx, err := openPgx(t, dsn)(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -210,6 +190,20 @@ func TestTrimGathersTheCountsOfConnections(t *testing.T) {
 	if n2, n19 := counts("n2"), counts("n19"); n2 != 3004 || n19 != -3000 {
 		t.Errorf("they count %d and %d", n2, n19)
 	}
+}
+
+// claimed opens a store with n attempts that are running.
+func claimed(t *testing.T, dsn string, n int) (*Store, []store.Claim) {
+	t.Helper()
+	s, fire := dueOnce(t, dsn)
+	if _, err := fire(everyDue); err != nil {
+		t.Fatal(err)
+	}
+	res, err := s.Claim(t.Context(), store.ClaimRequest{Max: n, Capabilities: []string{"handler:h"}})
+	if err != nil || len(res.Claims) != n {
+		t.Fatal(res, err)
+	}
+	return s, res.Claims
 }
 
 type beginner = func(context.Context) (any, storetest.AppTx, error)
